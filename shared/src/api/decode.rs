@@ -1,0 +1,91 @@
+//! From JSON to a typed object, refusing what only looks like it.
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer};
+
+use crate::names::{ENO_API_VERSION, ENO_GROUP, ENO_VERSION};
+
+/// A kind of object with its place in the API.
+pub trait Kind: DeserializeOwned {
+    /// Singular, in CamelCase: `ResourceSlice`.
+    const KIND: &'static str;
+    /// Plural, as in URLs: `resourceslices`.
+    const PLURAL: &'static str;
+    /// Singular, as people type it: `resourceslice`.
+    const SINGULAR: &'static str;
+    /// The object's metadata.
+    fn metadata(&self) -> &super::Metadata;
+
+    /// `resourceslice.eno.azure.io/NAME`, as `kubectl -o name` prints it.
+    fn resource_name(&self) -> String {
+        format!("{}.{ENO_GROUP}/{}", Self::SINGULAR, self.metadata().name)
+    }
+
+    /// The path of the objects of a namespace, or of all namespaces.
+    fn path(namespace: Option<&str>) -> String {
+        match namespace {
+            Some(namespace) => format!("/apis/{ENO_GROUP}/{ENO_VERSION}/namespaces/{namespace}/{}", Self::PLURAL),
+            None => format!("/apis/{ENO_GROUP}/{ENO_VERSION}/{}", Self::PLURAL),
+        }
+    }
+}
+
+/// Why an object could not be understood.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// The object says it is something else.
+    #[error("expected {ENO_API_VERSION} {expected}, found {found}")]
+    WrongKind {
+        /// What was expected.
+        expected: &'static str,
+        /// `apiVersion` and `kind` as found.
+        found: String,
+    },
+    /// It is not JSON, or a field that is read has the wrong type.
+    #[error("malformed object: {0}")]
+    Malformed(#[source] serde_json::Error),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TypeMeta<'a> {
+    #[serde(borrow, default)]
+    api_version: std::borrow::Cow<'a, str>,
+    #[serde(borrow, default)]
+    kind: std::borrow::Cow<'a, str>,
+}
+
+/// Decodes one object of kind `K` from JSON text.
+///
+/// # Errors
+/// [`DecodeError::WrongKind`] where `apiVersion` or `kind` say otherwise (a DRA `ResourceSlice`, say),
+/// [`DecodeError::Malformed`] where a field that is read has the wrong type.
+pub fn decode<K: Kind>(json: &[u8]) -> Result<K, DecodeError> {
+    let found: TypeMeta = serde_json::from_slice(json).map_err(DecodeError::Malformed)?;
+    if found.api_version != ENO_API_VERSION || found.kind != K::KIND {
+        return Err(DecodeError::WrongKind {
+            expected: K::KIND,
+            found: format!("{} {}", found.api_version, found.kind),
+        });
+    }
+    serde_json::from_slice(json).map_err(DecodeError::Malformed)
+}
+
+/// `null` where Go prints an empty list, map or struct.
+pub(super) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// A list without its `null` elements: Eno's lists are of pointers.
+pub(super) fn without_nulls<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Option::<Vec<Option<T>>>::deserialize(deserializer)?;
+    Ok(list.unwrap_or_default().into_iter().flatten().collect())
+}

@@ -1,0 +1,128 @@
+//! One live read of all objects of a kind, page by page.
+
+use std::time::Duration;
+
+use kube::Client;
+use kube::core::Request;
+use kube::core::params::ListParams;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::read::{ReadError, within};
+use crate::api::{Kind, Metadata, decode};
+use crate::lookup::Lookup;
+
+/// How many objects a page holds, unless the selection says otherwise: as kubectl asks for.
+const PAGE: u32 = 500;
+
+/// One object of a list.
+#[derive(Debug, Clone)]
+pub struct Listed<K> {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The object; `Unknown` where it does not decode, never left out.
+    pub object: Lookup<K>,
+}
+
+/// Lists whole objects. `limit` is the time for one page.
+///
+/// # Errors
+/// [`ReadError`]; the answer is all objects or none.
+pub async fn list<K: Kind>(
+    client: &Client,
+    namespace: Option<&str>,
+    selection: &ListParams,
+    limit: Duration,
+) -> Result<Vec<Listed<K>>, ReadError> {
+    let request = Request::new(K::path(namespace));
+    pages(client, |selection| request.list(selection), selection, limit, listed).await
+}
+
+/// Lists metadata only: the API server leaves out spec and status. `limit` is the time for one page.
+///
+/// # Errors
+/// [`ReadError`]; the answer is all objects or none.
+pub async fn list_metadata<K: Kind>(
+    client: &Client,
+    namespace: Option<&str>,
+    selection: &ListParams,
+    limit: Duration,
+) -> Result<Vec<Metadata>, ReadError> {
+    #[derive(Deserialize)]
+    struct Partial {
+        metadata: Metadata,
+    }
+    let request = Request::new(K::path(namespace));
+    let item = |json: &str| serde_json::from_str(json).map(|Partial { metadata }| metadata);
+    pages(client, |selection| request.list_metadata(selection), selection, limit, item).await
+}
+
+fn listed<K: Kind>(json: &str) -> serde_json::Result<Listed<K>> {
+    #[derive(Deserialize)]
+    struct Named {
+        metadata: Identity,
+    }
+    #[derive(Deserialize)]
+    struct Identity {
+        name: String,
+        #[serde(default)]
+        namespace: String,
+    }
+    let Named { metadata: Identity { name, namespace } } = serde_json::from_str(json)?;
+    let object = match decode(json.as_bytes()) {
+        Ok(object) => Lookup::Found(object),
+        Err(error) => Lookup::Unknown(format!("{} {name}: {error}", K::SINGULAR)),
+    };
+    Ok(Listed { namespace, name, object })
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PageMetadata {
+    r#continue: Option<String>,
+}
+
+type BuiltRequest = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
+
+async fn pages<T>(
+    client: &Client,
+    build: impl Fn(&ListParams) -> BuiltRequest,
+    selection: &ListParams,
+    limit: Duration,
+    item: impl Fn(&str) -> serde_json::Result<T>,
+) -> Result<Vec<T>, ReadError> {
+    let mut selection = selection.clone();
+    selection.limit.get_or_insert(PAGE);
+    let mut items = vec![];
+    loop {
+        let request = build(&selection).map_err(kube::Error::BuildRequest)?;
+        let text = match within(limit, client.request_text(request)).await {
+            // The snapshot that the pages are of has expired: start again, in one piece.
+            Err(ReadError::Api(status)) if status.code == 410 && selection.continue_token.is_some() => {
+                items.clear();
+                selection.continue_token = None;
+                selection.limit = Some(0);
+                continue;
+            }
+            answer => answer?,
+        };
+        let page: Page<'_> = serde_json::from_str(&text).map_err(ReadError::Malformed)?;
+        for raw in page.items.unwrap_or_default() {
+            items.push(item(raw.get()).map_err(ReadError::Malformed)?);
+        }
+        selection.continue_token = page.metadata.r#continue.filter(|token| !token.is_empty());
+        if selection.continue_token.is_none() {
+            return Ok(items);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is known of one namespace's compositions, indexed by the slices they refer to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::api::{Composition, Synthesis};
+use crate::lookup::Lookup;
+
+/// The compositions of one namespace, as far as they are known.
+#[derive(Debug, Clone)]
+pub struct Compositions {
+    read: BTreeMap<String, Lookup<Arc<Composition>>>,
+    incomplete: Option<String>,
+    by_current: HashMap<String, Vec<Arc<Composition>>>,
+    by_previous: HashMap<String, Vec<Arc<Composition>>>,
+}
+
+impl Compositions {
+    /// All there are: what is not among them is missing. Only for a live list, or a dump said to be complete.
+    pub fn whole(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>) -> Self {
+        Self::new(read, None)
+    }
+
+    /// Some of them. `why` says why there may be others; what is not among them is unknown.
+    pub fn partial(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>, why: impl Into<String>) -> Self {
+        Self::new(read, Some(why.into()))
+    }
+
+    fn new(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>, mut incomplete: Option<String>) -> Self {
+        let read: BTreeMap<_, _> = read.into_iter().collect();
+        let (mut by_current, mut by_previous) = (HashMap::new(), HashMap::new());
+        for lookup in read.values() {
+            match lookup {
+                Lookup::Found(composition) => {
+                    index(&mut by_current, composition.status.current_synthesis.as_ref(), composition);
+                    index(&mut by_previous, composition.status.previous_synthesis.as_ref(), composition);
+                }
+                Lookup::Missing => {}
+                // It may refer to any slice.
+                Lookup::Unknown(why) => incomplete = incomplete.or_else(|| Some(why.clone())),
+            }
+        }
+        Compositions { read, incomplete, by_current, by_previous }
+    }
+
+    /// The composition of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Lookup<&Composition> {
+        match (self.read.get(name), &self.incomplete) {
+            (Some(lookup), _) => lookup.as_ref().map(Arc::as_ref),
+            (None, None) => Lookup::Missing,
+            (None, Some(why)) => Lookup::Unknown(why.clone()),
+        }
+    }
+
+    /// Why the list may lack a composition that refers to a slice; `None` where it is whole.
+    #[must_use]
+    pub fn incomplete(&self) -> Option<&str> {
+        self.incomplete.as_deref()
+    }
+
+    /// Those whose current synthesis lists the slice.
+    pub fn current_referrers(&self, slice: &str) -> impl Iterator<Item = &Composition> {
+        self.by_current.get(slice).into_iter().flatten().map(Arc::as_ref)
+    }
+
+    /// Those whose previous synthesis lists the slice.
+    pub fn previous_referrers(&self, slice: &str) -> impl Iterator<Item = &Composition> {
+        self.by_previous.get(slice).into_iter().flatten().map(Arc::as_ref)
+    }
+
+    /// All that were found, by name.
+    pub fn found(&self) -> impl Iterator<Item = &Composition> {
+        self.read.values().filter_map(|lookup| lookup.found().map(Arc::as_ref))
+    }
+}
+
+fn index(
+    by_slice: &mut HashMap<String, Vec<Arc<Composition>>>,
+    synthesis: Option<&Synthesis>,
+    composition: &Arc<Composition>,
+) {
+    for slice in synthesis.into_iter().flat_map(|synthesis| &synthesis.resource_slices) {
+        let referrers = by_slice.entry(slice.name.clone()).or_default();
+        // A synthesis may list a slice twice: its composition still refers to it once.
+        if !referrers.last().is_some_and(|last| Arc::ptr_eq(last, composition)) {
+            referrers.push(Arc::clone(composition));
+        }
+    }
+}

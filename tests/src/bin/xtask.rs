@@ -1,0 +1,21 @@
+//! `cargo xtask`: what a developer runs besides cargo itself.
+
+use anyhow::Result;
+use clap::Parser;
+use eno_tests::controlplane;
+
+/// Developer tasks of kubectl-eno
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Xtask {
+    /// A real control plane to test on
+    #[command(subcommand)]
+    Controlplane(controlplane::command::Command),
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    match Xtask::parse() {
+        Xtask::Controlplane(command) => command.run().await,
+    }
+}

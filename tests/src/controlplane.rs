@@ -1,0 +1,197 @@
+//! A real control plane for tests: etcd, kube-apiserver and kube-controller-manager, RBAC on, controllers on service
+//! accounts of their own, so that requests come from `generic-garbage-collector` and `namespace-controller`.
+//!
+//! [`ControlPlane::start`] gives one that lives as long as the value; [`command`] is `cargo xtask controlplane`, whose
+//! `up` keeps one for many test runs.
+
+mod build;
+mod certs;
+pub mod command;
+mod component;
+mod daemon;
+mod flags;
+mod folder;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
+use tokio::time::{sleep, timeout};
+
+pub use certs::{Authority, Pair};
+pub use component::{Binaries, Component};
+pub use daemon::AUDIT_LOG;
+
+use crate::eventually::eventually;
+use crate::netns;
+use crate::process::Process;
+use folder::Folder;
+
+/// How long a component may take to get ready: it takes 10 s on two idle cores.
+const READY: Duration = Duration::from_secs(120);
+
+/// How often to start again when another process took a port between our choice and our use of it.
+const ATTEMPTS: usize = 3;
+
+/// What can be chosen about a control plane.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Its folder; a temporary one without. It must be free, and is removed at the end either way.
+    pub dir: Option<PathBuf>,
+    /// Where the API server writes its audit log of writes (JSON lines, level Metadata, with annotations).
+    pub audit: Option<PathBuf>,
+    /// The network namespace to run in, by name.
+    pub netns: Option<String>,
+}
+
+/// A running control plane. Dropping it stops all of it and removes its folder.
+#[derive(Debug)]
+pub struct ControlPlane {
+    // Dropped in this order: the controllers first, the folder last.
+    processes: Vec<Process>,
+    binaries: Binaries,
+    authority: Authority,
+    server: String,
+    folder: Folder,
+}
+
+impl ControlPlane {
+    /// Starts one on free ports of the loopback interface, and waits until it is ready.
+    ///
+    /// # Errors
+    /// A binary is missing (`cargo xtask controlplane build`), the folder is in use, or a component does not get
+    /// ready: the error shows the end of its log.
+    pub async fn start(options: Options) -> Result<Self> {
+        let binaries = Binaries::find()?;
+        let folder = Folder::take(options.dir.clone())?;
+        let authority = Authority::new()?;
+        certs::write(&authority, folder.path())?;
+        let mut starting = Self { processes: vec![], binaries, authority, server: String::new(), folder };
+        for attempt in 1.. {
+            match starting.launch(&options).await {
+                Ok(()) => break,
+                Err(error) if attempt < ATTEMPTS && format!("{error:#}").contains("address already in use") => {
+                    eprintln!("another process took one of the ports; starting again");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(starting)
+    }
+
+    async fn launch(&mut self, options: &Options) -> Result<()> {
+        self.processes.clear();
+        let dir = self.folder.path().to_owned();
+        let ports = flags::Ports::free()?;
+        self.server = format!("https://127.0.0.1:{}", ports.apiserver);
+        certs::write_kubeconfigs(&dir, &self.server)?;
+        let admin = dir.join(certs::ADMIN_KUBECONFIG);
+
+        self.run(Component::Etcd, flags::etcd(&dir, &ports), options)?;
+        self.run(Component::KubeApiserver, flags::apiserver(&dir, &ports, options)?, options)?;
+        self.ready("kube-apiserver to be ready", options, &admin, async |client| {
+            client.request_text(http_get("/readyz")?).await?;
+            Ok(())
+        })
+        .await?;
+        self.run(Component::KubeControllerManager, flags::controller_manager(&dir), options)?;
+        self.ready("kube-controller-manager to make a service account", options, &admin, async |client| {
+            Api::<ServiceAccount>::namespaced(client, "default").get("default").await?;
+            Ok(())
+        })
+        .await?;
+        // Its presence says that the control plane is ready.
+        std::fs::rename(&admin, self.kubeconfig()).context("putting the kubeconfig in place")
+    }
+
+    fn run(&mut self, component: Component, flags: Vec<String>, options: &Options) -> Result<()> {
+        let command = flags::command(self.binaries.path(component), flags, options.netns.as_deref());
+        let log = self.folder.path().join(format!("{}.log", component.name()));
+        self.processes.push(Process::spawn(component.name(), &command, &log)?);
+        Ok(())
+    }
+
+    /// Polls `look` until it succeeds, and meanwhile that nothing has ended.
+    async fn ready<L>(&mut self, what: &'static str, options: &Options, kubeconfig: &Path, look: L) -> Result<()>
+    where
+        L: AsyncFn(Client) -> Result<()> + Send + 'static,
+    {
+        let kubeconfig = kubeconfig.to_owned();
+        let poll = netns::within(options.netns.as_deref(), move || async move {
+            let client = client(&kubeconfig).await?;
+            eventually(what, READY, async || look(client.clone()).await).await
+        });
+        tokio::select! {
+            polled = poll => polled.with_context(|| self.tails()),
+            died = self.died() => Err(died),
+        }
+    }
+
+    /// Waits until a component has ended, which none should, and says why.
+    pub async fn died(&mut self) -> anyhow::Error {
+        loop {
+            if let Err(error) = self.processes.iter_mut().try_for_each(Process::check) {
+                return error;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    fn tails(&self) -> String {
+        let tail = |p: &Process| format!("the end of {}:\n{}", p.log().display(), crate::process::tail(p.log()));
+        self.processes.iter().map(tail).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The kubeconfig of its administrator (`system:masters`).
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join(certs::KUBECONFIG)
+    }
+
+    /// The folder with its logs and certificates.
+    pub fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The URL of the API server.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The authority that its clients are trusted by.
+    pub fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The binaries it runs, and the matching `kubectl`.
+    pub fn binaries(&self) -> &Binaries {
+        &self.binaries
+    }
+
+    /// The process ids of its components.
+    pub fn pids(&self) -> Vec<u32> {
+        self.processes.iter().map(Process::pid).collect()
+    }
+}
+
+/// A client by a kubeconfig file.
+///
+/// # Errors
+/// The file cannot be read.
+pub async fn client(kubeconfig: &Path) -> Result<Client> {
+    let file = Kubeconfig::read_from(kubeconfig).with_context(|| format!("reading {}", kubeconfig.display()))?;
+    let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+    Ok(Client::try_from(config)?)
+}
+
+/// Whether the API server of this kubeconfig answers that it is ready.
+pub async fn answers(client: &Client) -> Result<()> {
+    timeout(Duration::from_secs(10), client.request_text(http_get("/readyz")?)).await.context("no answer in 10 s")??;
+    Ok(())
+}
+
+fn http_get(path: &str) -> Result<http::Request<Vec<u8>>> {
+    Ok(http::Request::get(path).body(vec![])?)
+}

@@ -1,0 +1,18 @@
+//! The test harness: a real control plane, a stand-in for Eno's controllers, and what `cargo xtask` runs.
+//!
+//! - [`controlplane`] builds and starts etcd, kube-apiserver and kube-controller-manager; nothing outlives its owner.
+//! - [`cluster`] is the client's side: the shared control plane of the tests, temporary namespaces, CRDs, `kubectl`.
+//! - [`fixtures`] builds compositions and slices; [`eno`] runs Eno on them: real binaries, or the [`standin`].
+//! - [`eventually`] is how tests wait; [`netns`] is a network of a test's own, for webhooks behind a Service.
+
+pub mod cluster;
+pub mod controlplane;
+pub mod crds;
+//pub mod eno;
+pub mod eventually;
+//pub mod fixtures;
+pub mod namespace;
+pub mod netns;
+pub mod process;
+//pub mod standin;
+pub mod workspace;
