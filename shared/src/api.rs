@@ -14,6 +14,7 @@ mod symphony;
 
 pub use composition::{
     BlockedBy, Composition, CompositionRef, CompositionSpec, CompositionStatus, DependencyStatus, SliceRef, Synthesis,
+    SynthesizerRef,
 };
 pub use decode::{DecodeError, Kind, decode};
 pub use metadata::{Metadata, OwnerReference};

@@ -1,7 +1,9 @@
-//! Live reads that become facts. Behind the feature `client`; webhook and plugin share it.
+//! Live reads that become facts, and guarded writes. Behind the feature `client`; webhook and plugin share it.
 
+mod apply;
 mod list;
 mod read;
 
+pub use apply::{Effect, Written, delete, patch};
 pub use list::{Listed, list, list_metadata};
 pub use read::{ReadError, get, lookup};

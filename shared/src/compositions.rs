@@ -1,6 +1,6 @@
 //! What is known of one namespace's compositions, indexed by the slices they refer to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::api::{Composition, Synthesis};
@@ -10,7 +10,10 @@ use crate::lookup::Lookup;
 #[derive(Debug, Clone)]
 pub struct Compositions {
     read: BTreeMap<String, Lookup<Arc<Composition>>>,
-    incomplete: Option<String>,
+    /// Why there may be others.
+    partial: Option<String>,
+    /// Names of those that could not be read: they may refer to any slice.
+    unread: BTreeSet<String>,
     by_current: HashMap<String, Vec<Arc<Composition>>>,
     by_previous: HashMap<String, Vec<Arc<Composition>>>,
 }
@@ -26,27 +29,48 @@ impl Compositions {
         Self::new(read, Some(why.into()))
     }
 
-    fn new(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>, mut incomplete: Option<String>) -> Self {
-        let read: BTreeMap<_, _> = read.into_iter().collect();
-        let (mut by_current, mut by_previous) = (HashMap::new(), HashMap::new());
-        for lookup in read.values() {
-            match lookup {
-                Lookup::Found(composition) => {
-                    index(&mut by_current, composition.status.current_synthesis.as_ref(), composition);
-                    index(&mut by_previous, composition.status.previous_synthesis.as_ref(), composition);
-                }
-                Lookup::Missing => {}
-                // It may refer to any slice.
-                Lookup::Unknown(why) => incomplete = incomplete.or_else(|| Some(why.clone())),
-            }
+    fn new(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>, partial: Option<String>) -> Self {
+        let (by_current, by_previous) = (HashMap::new(), HashMap::new());
+        let mut compositions =
+            Compositions { read: BTreeMap::new(), partial, unread: BTreeSet::new(), by_current, by_previous };
+        for (name, lookup) in read {
+            compositions.set(name, lookup);
         }
-        Compositions { read, incomplete, by_current, by_previous }
+        compositions
+    }
+
+    /// Sets what is known of one composition. Returns what was known of it before.
+    pub fn set(&mut self, name: String, lookup: Lookup<Arc<Composition>>) -> Option<Lookup<Arc<Composition>>> {
+        let before = self.remove(&name);
+        match &lookup {
+            Lookup::Found(composition) => {
+                index(&mut self.by_current, composition.status.current_synthesis.as_ref(), composition);
+                index(&mut self.by_previous, composition.status.previous_synthesis.as_ref(), composition);
+            }
+            Lookup::Unknown(_) => {
+                self.unread.insert(name.clone());
+            }
+            Lookup::Missing => {}
+        }
+        self.read.insert(name, lookup);
+        before
+    }
+
+    /// Forgets one composition. Returns what was known of it.
+    pub fn remove(&mut self, name: &str) -> Option<Lookup<Arc<Composition>>> {
+        let before = self.read.remove(name)?;
+        self.unread.remove(name);
+        if let Lookup::Found(composition) = &before {
+            unindex(&mut self.by_current, composition.status.current_synthesis.as_ref(), composition);
+            unindex(&mut self.by_previous, composition.status.previous_synthesis.as_ref(), composition);
+        }
+        Some(before)
     }
 
     /// The composition of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Lookup<&Composition> {
-        match (self.read.get(name), &self.incomplete) {
+        match (self.read.get(name), &self.partial) {
             (Some(lookup), _) => lookup.as_ref().map(Arc::as_ref),
             (None, None) => Lookup::Missing,
             (None, Some(why)) => Lookup::Unknown(why.clone()),
@@ -56,7 +80,11 @@ impl Compositions {
     /// Why the list may lack a composition that refers to a slice; `None` where it is whole.
     #[must_use]
     pub fn incomplete(&self) -> Option<&str> {
-        self.incomplete.as_deref()
+        let unread = || match self.read.get(self.unread.first()?)? {
+            Lookup::Unknown(why) => Some(why.as_str()),
+            Lookup::Found(_) | Lookup::Missing => None,
+        };
+        self.partial.as_deref().or_else(unread)
     }
 
     /// Those whose current synthesis lists the slice.
@@ -85,6 +113,21 @@ fn index(
         // A synthesis may list a slice twice: its composition still refers to it once.
         if !referrers.last().is_some_and(|last| Arc::ptr_eq(last, composition)) {
             referrers.push(Arc::clone(composition));
+        }
+    }
+}
+
+fn unindex(
+    by_slice: &mut HashMap<String, Vec<Arc<Composition>>>,
+    synthesis: Option<&Synthesis>,
+    composition: &Arc<Composition>,
+) {
+    for slice in synthesis.into_iter().flat_map(|synthesis| &synthesis.resource_slices) {
+        if let Some(referrers) = by_slice.get_mut(&slice.name) {
+            referrers.retain(|referrer| !Arc::ptr_eq(referrer, composition));
+            if referrers.is_empty() {
+                by_slice.remove(&slice.name);
+            }
         }
     }
 }

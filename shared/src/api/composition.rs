@@ -33,9 +33,21 @@ impl Kind for Composition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CompositionSpec {
+    /// What makes the resources.
+    #[serde(deserialize_with = "null_as_default")]
+    pub synthesizer: SynthesizerRef,
     /// Compositions that must be ready before this one, and that outlive it.
     #[serde(deserialize_with = "without_nulls")]
     pub depends_on: Vec<CompositionRef>,
+}
+
+/// A reference to a synthesizer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SynthesizerRef {
+    /// Its name; empty where a label selector chooses it.
+    #[serde(deserialize_with = "null_as_default")]
+    pub name: String,
 }
 
 /// A reference to a composition.
@@ -83,6 +95,9 @@ pub struct Synthesis {
     /// Generation of the composition it was made from; on deletion, the generation that Eno has seen.
     #[serde(deserialize_with = "null_as_default")]
     pub observed_composition_generation: i64,
+    /// Generation of the synthesizer it was made by.
+    #[serde(deserialize_with = "null_as_default")]
+    pub observed_synthesizer_generation: i64,
     /// The slices that hold its resources.
     #[serde(deserialize_with = "without_nulls")]
     pub resource_slices: Vec<SliceRef>,
