@@ -16,7 +16,7 @@ pub use composition::{
     BlockedBy, Composition, CompositionRef, CompositionSpec, CompositionStatus, DependencyStatus, SliceRef, Synthesis,
     SynthesizerRef,
 };
-pub use decode::{DecodeError, Kind, decode};
+pub use decode::{DecodeError, Kind, decode, decode_value};
 pub use metadata::{Metadata, OwnerReference};
 pub use resource_slice::{Content, Manifest, ResourceSlice, ResourceState, SliceManifests};
-pub use symphony::Symphony;
+pub use symphony::{Symphony, Synthesizer};

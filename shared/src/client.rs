@@ -3,7 +3,9 @@
 mod apply;
 mod list;
 mod read;
+mod watched;
 
 pub use apply::{Effect, Written, delete, patch};
 pub use list::{Listed, list, list_metadata};
 pub use read::{ReadError, get, lookup};
+pub use watched::Watched;

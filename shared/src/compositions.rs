@@ -97,6 +97,11 @@ impl Compositions {
         self.by_previous.get(slice).into_iter().flatten().map(Arc::as_ref)
     }
 
+    /// The names of all that anything is known of.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.read.keys().map(String::as_str)
+    }
+
     /// All that were found, by name.
     pub fn found(&self) -> impl Iterator<Item = &Composition> {
         self.read.values().filter_map(|lookup| lookup.found().map(Arc::as_ref))

@@ -57,6 +57,29 @@ pub fn add_cleanup_finalizer(metadata: &Metadata) -> Option<Patch> {
     Some(Patch(vec![PatchOperation::Add(AddOperation { path, value })]))
 }
 
+/// Puts Eno's finalizer back on a stored object, guarded. `None` where it is there already.
+#[must_use]
+pub fn readd_cleanup_finalizer(metadata: &Metadata) -> Option<Patch> {
+    let Patch(addition) = add_cleanup_finalizer(metadata)?;
+    let mut operations = guards(metadata);
+    operations.extend(addition);
+    Some(Patch(operations))
+}
+
+/// Sets an annotation of a stored object, guarded.
+#[must_use]
+pub fn annotate(metadata: &Metadata, key: &str, value: &str) -> Patch {
+    let mut operations = guards(metadata);
+    // Adding a member to an absent map fails, and adding the map would replace one that is there.
+    let (path, value) = if metadata.annotations.is_empty() {
+        (pointer(&["metadata", "annotations"]), json!({ key: value }))
+    } else {
+        (pointer(&["metadata", "annotations", key]), json!(value))
+    };
+    operations.push(PatchOperation::Add(AddOperation { path, value }));
+    Patch(operations)
+}
+
 fn guards(metadata: &Metadata) -> Vec<PatchOperation> {
     let test = |field: &str, value: &str| {
         PatchOperation::Test(TestOperation { path: pointer(&["metadata", field]), value: Value::from(value) })

@@ -73,7 +73,9 @@ impl Cluster {
     /// It does not answer, or there is no kubectl.
     pub async fn at(kubeconfig: &Path) -> Result<Self> {
         let client = controlplane::client(kubeconfig).await?;
-        controlplane::answers(&client).await.with_context(|| format!("asking the server of {}", kubeconfig.display()))?;
+        controlplane::answers(&client)
+            .await
+            .with_context(|| format!("asking the server of {}", kubeconfig.display()))?;
         let kubectl = Component::Kubectl.find()?.context("no kubectl: run `cargo xtask controlplane build`")?;
         Ok(Self { client, kubeconfig: kubeconfig.to_owned(), kubectl })
     }
@@ -132,10 +134,8 @@ impl Cluster {
             .spawn()
             .with_context(|| format!("running {}", self.kubectl.display()))?;
         let mut stdin = child.stdin.take().context("kubectl has no standard input")?;
-        let (written, output) = tokio::join!(
-            async move { stdin.write_all(input.as_bytes()).await },
-            child.wait_with_output()
-        );
+        let (written, output) =
+            tokio::join!(async move { stdin.write_all(input.as_bytes()).await }, child.wait_with_output());
         let output = output?;
         // A kubectl that does not read its input closes it.
         if let Err(error) = written

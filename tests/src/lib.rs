@@ -8,11 +8,12 @@
 pub mod cluster;
 pub mod controlplane;
 pub mod crds;
-//pub mod eno;
+pub mod eno;
 pub mod eventually;
-//pub mod fixtures;
+pub mod fixtures;
 pub mod namespace;
 pub mod netns;
 pub mod process;
-//pub mod standin;
+pub mod scenario;
+pub mod standin;
 pub mod workspace;

@@ -24,6 +24,10 @@ pub fn delete(slice: &ResourceSlice, compositions: &Compositions, now: Timestamp
             Answer::allow(Ground::Slice(reason), message)
         }
         Verdict::Keep if reason == Reason::Unowned => {
+            // What could not be read may refer to it.
+            if let Some(why) = compositions.incomplete() {
+                return unknown(&object, Reason::ReferencesUnknown { why: why.to_owned() });
+            }
             let warning = format!("{object}: {reason}; if Eno made resources from it, nothing deletes them");
             Answer::allow(Ground::Slice(reason), warning.clone()).warn(warning)
         }

@@ -62,13 +62,25 @@ struct TypeMeta<'a> {
 /// [`DecodeError::Malformed`] where a field that is read has the wrong type.
 pub fn decode<K: Kind>(json: &[u8]) -> Result<K, DecodeError> {
     let found: TypeMeta = serde_json::from_slice(json).map_err(DecodeError::Malformed)?;
-    if found.api_version != ENO_API_VERSION || found.kind != K::KIND {
-        return Err(DecodeError::WrongKind {
-            expected: K::KIND,
-            found: format!("{} {}", found.api_version, found.kind),
-        });
-    }
+    is_kind::<K>(&found.api_version, &found.kind)?;
     serde_json::from_slice(json).map_err(DecodeError::Malformed)
+}
+
+/// [`decode`], of JSON that was parsed already.
+///
+/// # Errors
+/// As for [`decode`].
+pub fn decode_value<K: Kind>(json: serde_json::Value) -> Result<K, DecodeError> {
+    let text = |field| json.get(field).and_then(serde_json::Value::as_str).unwrap_or_default();
+    is_kind::<K>(text("apiVersion"), text("kind"))?;
+    serde_json::from_value(json).map_err(DecodeError::Malformed)
+}
+
+fn is_kind<K: Kind>(api_version: &str, kind: &str) -> Result<(), DecodeError> {
+    if api_version == ENO_API_VERSION && kind == K::KIND {
+        return Ok(());
+    }
+    Err(DecodeError::WrongKind { expected: K::KIND, found: format!("{api_version} {kind}") })
 }
 
 /// `null` where Go prints an empty list, map or struct.

@@ -1,4 +1,4 @@
-//! `Symphony`: makes compositions, and owns them.
+//! `Symphony`, which makes compositions and owns them, and `Synthesizer`, which makes resources: their metadata.
 
 use serde::Deserialize;
 
@@ -17,6 +17,23 @@ impl Kind for Symphony {
     const KIND: &'static str = "Symphony";
     const PLURAL: &'static str = "symphonies";
     const SINGULAR: &'static str = "symphony";
+    fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+}
+
+/// A `Synthesizer` of `eno.azure.io/v1`; it lives outside namespaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Synthesizer {
+    /// Its metadata.
+    pub metadata: Metadata,
+}
+
+impl Kind for Synthesizer {
+    const KIND: &'static str = "Synthesizer";
+    const PLURAL: &'static str = "synthesizers";
+    const SINGULAR: &'static str = "synthesizer";
     fn metadata(&self) -> &Metadata {
         &self.metadata
     }

@@ -1,5 +1,7 @@
 //! `cargo xtask`: what a developer runs besides cargo itself.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::Parser;
 use eno_tests::controlplane;
@@ -14,8 +16,18 @@ enum Xtask {
 }
 
 #[tokio::main]
-async fn main() -> Result<()> {
-    match Xtask::parse() {
+async fn main() -> ExitCode {
+    match run(Xtask::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(xtask: Xtask) -> Result<()> {
+    match xtask {
         Xtask::Controlplane(command) => command.run().await,
     }
 }

@@ -67,7 +67,11 @@ fn go_build(component: Component, output: &std::path::Path) -> Result<()> {
     }
     progress.end();
     if !child.wait()?.success() {
-        bail!("go build of {} failed:\n{}", component.package(), output[output.len().saturating_sub(SHOWN)..].join("\n"));
+        bail!(
+            "go build of {} failed:\n{}",
+            component.package(),
+            output[output.len().saturating_sub(SHOWN)..].join("\n")
+        );
     }
     Ok(())
 }

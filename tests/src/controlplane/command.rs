@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process;
 use std::time::Instant;
 
@@ -45,8 +45,9 @@ pub struct Place {
 }
 
 impl Place {
-    fn dir(self) -> PathBuf {
-        self.dir.unwrap_or_else(workspace::controlplane)
+    /// Absolute: it goes into kubeconfigs and flags, which must hold from any folder.
+    fn dir(self) -> Result<PathBuf> {
+        Ok(path::absolute(self.dir.unwrap_or_else(workspace::controlplane))?)
     }
 }
 
@@ -58,10 +59,10 @@ impl Command {
     pub async fn run(self) -> Result<()> {
         match self {
             Self::Build => build(),
-            Self::Up(place) => up(&place.dir()).await,
-            Self::Down(place) => down(&place.dir()).await,
-            Self::Kubectl { place, args } => kubectl(&place.dir(), args),
-            Self::Hold(place) => daemon::hold(place.dir()).await,
+            Self::Up(place) => up(&place.dir()?).await,
+            Self::Down(place) => down(&place.dir()?).await,
+            Self::Kubectl { place, args } => kubectl(&place.dir()?, args),
+            Self::Hold(place) => daemon::hold(place.dir()?).await,
         }
     }
 }

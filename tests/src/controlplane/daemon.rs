@@ -29,8 +29,6 @@ pub const AUDIT_LOG: &str = "audit.log";
 /// It does not start, or a component ended.
 pub async fn hold(dir: PathBuf) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
-    // Paths in flags and kubeconfigs must hold from any folder.
-    let dir = std::path::absolute(dir)?;
     let options = Options { audit: Some(dir.join(AUDIT_LOG)), dir: Some(dir), netns: None };
     let held = async {
         let mut controlplane = ControlPlane::start(options).await?;

@@ -1,6 +1,7 @@
 //! The folder of a control plane, owned by one process at a time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -37,7 +38,9 @@ impl Folder {
             bail!("a control plane runs in {} already", path.display());
         }
         remove_stale(&path)?;
-        fs::create_dir_all(&path).with_context(|| format!("creating {}", path.display()))?;
+        // It holds the administrator's key.
+        let mut private = DirBuilder::new();
+        private.recursive(true).mode(0o700).create(&path).with_context(|| format!("creating {}", path.display()))?;
         if fs::read_dir(&path)?.next().is_some() {
             // It is removed at the end, so it must hold nothing of others.
             bail!("{} is not empty: name a new folder", path.display());
