@@ -1,21 +1,23 @@
 //! Our rules against Eno's own two conditions, over the whole state space: they agree, or differ for a reason that has a name.
 
-mod statespace {
-    pub mod facts;
-    pub mod mutations;
-    pub mod objects;
-}
 mod reference {
     pub mod differences;
     pub mod eno;
 }
+// The situations of the state space.
+#[path = "statespace/facts.rs"]
+mod facts;
+#[path = "statespace/mutations.rs"]
+mod mutations;
+#[path = "statespace/objects.rs"]
+mod objects;
 
 use std::collections::BTreeMap;
 
 use eno_shared::{Reason, Verdict, fixtures, judge};
+use mutations::subsets;
 use reference::differences::{ALL, explaining, table};
 use reference::eno::{Action, cleans_up};
-use statespace::mutations::subsets;
 
 /// What our controllers do upon a verdict.
 fn ours(verdict: Verdict, reason: &Reason) -> Action {

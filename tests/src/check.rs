@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::cluster::KUBECONFIG_VARIABLE;
-use crate::controlplane::{self, ControlPlane, Options};
+use crate::controlplane::{AUDIT_LOG, Binaries, ControlPlane, Options};
 use crate::workspace;
 
 /// What the rules must not depend on: with any of these they could read or write by themselves.
@@ -32,11 +32,11 @@ impl Check {
         steps.run("the rules have no client", rules_have_no_client)?;
         steps.run("hermetic tests", || cargo(&["test"]))?;
         if !self.hermetic {
-            steps.run("build of the control plane", || controlplane::build())?;
+            steps.run("build of the control plane", || Binaries::ensure().map(drop))?;
             steps.run("build of webhook and plugin", || cargo(&["build"]))?;
             steps.run("build of the control-plane tests", || cargo(&["test", "--package", "eno-tests", "--no-run"]))?;
             let started = Instant::now();
-            let running = ControlPlane::start(Options::for_tests()).await?;
+            let running = controlplane().await?;
             steps.done("start of the control plane", started);
             let kubeconfig = running.kubeconfig();
             steps.run("control-plane tests", || {
@@ -46,6 +46,13 @@ impl Check {
         steps.print();
         Ok(())
     }
+}
+
+/// A control plane of its own, with an audit log.
+async fn controlplane() -> Result<ControlPlane> {
+    let dir = workspace::target().join("controlplane-of-tests");
+    let audit = Some(dir.join(AUDIT_LOG));
+    ControlPlane::start(Options { dir: Some(dir), audit, netns: None }).await
 }
 
 #[derive(Default)]

@@ -3,11 +3,16 @@
 //! - [`controlplane`] builds and starts etcd, kube-apiserver and kube-controller-manager; nothing outlives its owner.
 //! - [`cluster`] is the client's side: the shared control plane of the tests, temporary namespaces, CRDs, `kubectl`.
 //! - [`fixtures`] builds compositions and slices; [`eno`] runs Eno on them: real binaries, or the [`standin`].
+//! - [`check`] is `cargo xtask test`, [`demo`] `cargo xtask demo`, [`bench`] `cargo xtask bench`.
+//! - [`webhook`] runs the real `eno-webhook` for a namespace.
 //! - [`eventually`] is how tests wait; [`netns`] is a network of a test's own, for webhooks behind a Service.
 
+pub mod bench;
+pub mod check;
 pub mod cluster;
 pub mod controlplane;
 pub mod crds;
+pub mod demo;
 pub mod eno;
 pub mod eventually;
 pub mod fixtures;
@@ -16,4 +21,5 @@ pub mod netns;
 pub mod process;
 pub mod scenario;
 pub mod standin;
+pub mod webhook;
 pub mod workspace;

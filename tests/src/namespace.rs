@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use k8s_openapi::api::admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration};
 use k8s_openapi::api::core::v1;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
@@ -88,15 +88,15 @@ async fn remove(kubeconfig: &Path, name: &str) -> Result<()> {
     // The API server takes a moment to forget a webhook, so a first try may be denied.
     eventually("Eno's objects to be gone", REMOVAL, async || {
         for kind in KINDS {
-            strip(&cluster, kind, name).await?;
+            remove_all(&cluster, kind, name).await?;
         }
         Ok(())
     })
     .await
 }
 
-/// Takes the finalizers of all objects of a kind; an error while some are left.
-async fn strip(cluster: &Cluster, kind: &str, namespace: &str) -> Result<()> {
+/// Deletes all objects of a kind, and takes their finalizers; an error while some are left.
+async fn remove_all(cluster: &Cluster, kind: &str, namespace: &str) -> Result<()> {
     let api = cluster.eno(kind, namespace);
     let objects = match api.list_metadata(&ListParams::default()).await {
         Ok(objects) => objects.items,
@@ -104,6 +104,11 @@ async fn strip(cluster: &Cluster, kind: &str, namespace: &str) -> Result<()> {
         Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
         Err(error) => return Err(error.into()),
     };
+    if objects.is_empty() {
+        return Ok(());
+    }
+    // The namespace controller was perhaps denied it, and comes again only after seconds.
+    api.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
     for object in &objects {
         let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
         let gone = |error: &kube::Error| matches!(error, kube::Error::Api(status) if status.code == 404);
@@ -113,8 +118,7 @@ async fn strip(cluster: &Cluster, kind: &str, namespace: &str) -> Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    ensure!(objects.is_empty(), "{} left of kind {kind}", objects.len());
-    Ok(())
+    bail!("{} left of kind {kind}", objects.len())
 }
 
 /// The name of a test as a label value: at most 63 of letters, digits, `-`, `_` and `.`, a letter or digit at each end.

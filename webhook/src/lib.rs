@@ -1,1 +1,35 @@
-//! Placeholder
+//! Admission for Eno: the API server asks, `eno_shared` decides, on live reads.
+//!
+//! ```text
+//!  connection ─▶ router ─▶ review ─▶ admission ─▶ facts ─▶ eno_shared ─▶ force ─▶ mode ─▶ response
+//!  (TLS, drain)  (a path    (parsed               (live reads;                 (override)
+//!                per hook)  loosely)               candidates say of whom)
+//! ```
+//!
+//! [`hooks`] is the table that router and configuration share. Read [`admission`] first.
+
+pub mod admission;
+mod args;
+pub mod candidates;
+pub mod config;
+pub mod connection;
+pub mod deadline;
+pub mod events;
+pub mod facts;
+pub mod force;
+pub mod health;
+pub mod hooks;
+pub mod listener;
+pub mod metrics;
+pub mod mode;
+pub mod response;
+pub mod review;
+pub mod router;
+mod run;
+pub mod server;
+mod telemetry;
+pub mod tls;
+
+pub use args::Args;
+pub use run::{exit, run};
+pub use server::{Options, Server};

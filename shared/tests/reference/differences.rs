@@ -34,7 +34,7 @@ fn by_neighbour(reason: &Reason) -> bool {
     reason.composition() == Some("api")
 }
 
-/// No more than one of them explains a situation, but for the finalizers of others, which come on top.
+/// Exactly one of them explains a situation in which we differ.
 pub const ALL: &[Difference] = &[
     Difference {
         name: "A slice in flight is guarded",
@@ -142,7 +142,7 @@ pub const ALL: &[Difference] = &[
     },
     Difference {
         name: "A new slice is looked at when it is old enough",
-        eno: "Looks again after the slice's age: a slice of 1 s five times, one of 4.9 s at 9.8 s, one from the future never.",
+        eno: "Looks again after the slice's age: one of 1 s at 2, 4 and 8 s, one of 4.9 s at 9.8 s, one from the future never.",
         ours: "Looks again when the slice is 5 s old, and only where its age is all that speaks for it.",
         why: "S11: the wait was meant to be what is left of the 5 s.",
         explains: |eno, verdict, _| {

@@ -1,6 +1,6 @@
 //! What Eno's slice cleanup does, told from the facts of a situation: the oracle that our rules are held against.
 
-use super::super::statespace::facts::{Current, Facts, InFlight, Owner, Slice};
+use crate::facts::{Current, Facts, InFlight, Owner, Slice};
 
 /// What a controller does with a slice when it looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

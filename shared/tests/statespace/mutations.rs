@@ -1,13 +1,13 @@
 //! Every subset of the named mutations, applied to the base.
 //!
 //! Mutations that exclude each other share an axis: a subset takes at most one of each. All subsets of all axes would be
-//! three million; neighbours change little of what the owner's own state decides, so they are crossed with fewer mutations
+//! some three million; neighbours change little of what the owner's own state decides, so they are crossed with fewer mutations
 //! of the owner. The random tests cross the rest.
 
 use super::facts::{BASE, Content, Current, Facts, InFlight, Neighbour, Owner, Slice};
 
 pub struct Mutation {
-    pub name: &'static str,
+    name: &'static str,
     apply: fn(&mut Facts),
 }
 
@@ -34,10 +34,10 @@ const IN_FLIGHT: Axis = axis![
     "in flight": in_flight = InFlight::Before,
     "in flight, canceled": in_flight = InFlight::Canceled,
     "in flight, undated": in_flight = InFlight::Undated,
-    "in flight, 30 s younger": in_flight = InFlight::Margin,
-    "in flight, 31 s younger": in_flight = InFlight::After,
-    "in flight, 31 s younger, lists": in_flight = InFlight::AfterListed,
-    "in flight, 31 s younger, same uuid": in_flight = InFlight::AfterSameUuid,
+    "in flight, begun 30 s after the slice": in_flight = InFlight::Margin,
+    "in flight, begun 31 s after": in_flight = InFlight::After,
+    "in flight, begun 31 s after, lists": in_flight = InFlight::AfterListed,
+    "in flight, begun 31 s after, same uuid": in_flight = InFlight::AfterSameUuid,
 ];
 const CURRENT: Axis = axis![
     "current lists another": current = Current::ListsAnother,
@@ -74,7 +74,7 @@ const LIFE: Axis = &[
 ];
 const SYNTHESIS: Axis = axis![
     "in flight": in_flight = InFlight::Before,
-    "in flight, 31 s younger": in_flight = InFlight::After,
+    "in flight, begun 31 s after": in_flight = InFlight::After,
 ];
 const AGE: Axis = axis![
     "slice deleting": slice = Slice::Deleting,

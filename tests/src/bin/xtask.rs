@@ -4,12 +4,19 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::controlplane;
+use eno_tests::{bench, check, controlplane, demo};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Xtask {
+    /// Show on a real control plane what Eno loses, and that it is no longer lost
+    Demo(demo::Demo),
+    /// Everything that must pass: format, lints, hermetic tests, tests on a real control plane
+    Test(check::Check),
+    /// Measure on a real control plane, with release builds
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// A real control plane to test on
     #[command(subcommand)]
     Controlplane(controlplane::command::Command),
@@ -28,6 +35,9 @@ async fn main() -> ExitCode {
 
 async fn run(xtask: Xtask) -> Result<()> {
     match xtask {
+        Xtask::Demo(demo) => demo.run().await,
+        Xtask::Test(check) => check.run().await,
+        Xtask::Bench(bench) => bench.run().await,
         Xtask::Controlplane(command) => command.run().await,
     }
 }

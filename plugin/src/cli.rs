@@ -1,0 +1,180 @@
+//! The command line: flags, help, and nothing else.
+
+mod connection;
+mod examples;
+mod help;
+pub(crate) mod output;
+mod source;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use clap::error::ErrorKind;
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::Failure;
+pub use connection::Connection;
+pub use examples::{EXAMPLES, Example};
+pub use output::OutputFlags;
+pub use source::SourceFlags;
+
+/// `kubectl eno`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-eno",
+    version,
+    about = "Shows what may happen to the resource slices of Eno, and why",
+    long_about = help::PLUGIN,
+    after_long_help = help::EXIT_CODES,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    color = ColorChoice::Never,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Which API server, as whom.
+    #[command(flatten)]
+    pub connection: Connection,
+    /// Scope and verbosity.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// The namespace to look at
+    #[arg(short, long, global = true, value_name = "NAMESPACE", hide = true)]
+    pub namespace: Option<String>,
+    /// From 6 on, each request to the API server is shown on stderr
+    #[arg(short = 'v', long = "v", global = true, value_name = "LEVEL", default_value_t = 0, hide = true)]
+    pub verbosity: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List resource slices with the verdict on each
+    #[command(
+        visible_alias = "slice",
+        aliases = ["resourceslices", "resourceslice"],
+        long_about = help::SLICES,
+        after_help = examples::help("slices"),
+    )]
+    Slices(SlicesFlags),
+    /// Explain why a resource slice or a composition is kept, held or stuck
+    #[command(long_about = help::WHY, after_help = examples::help("why"))]
+    Why(WhyFlags),
+    /// List the flags that every command takes
+    Options,
+}
+
+/// `kubectl eno slices`.
+#[derive(Debug, Args)]
+pub struct SlicesFlags {
+    /// Names of slices; all, where none is given
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// All namespaces
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
+    /// Label selector, such as app=web
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub selector: Option<String>,
+    /// Field selector: metadata.name or metadata.namespace
+    #[arg(long, value_name = "SELECTOR")]
+    pub field_selector: Option<String>,
+    /// Only these verdicts: keep, collect, wait, hold, release, unknown
+    #[arg(long = "verdict", value_name = "VERDICT,…", value_delimiter = ',', value_parser = verdict)]
+    pub verdicts: Vec<eno_shared::Verdict>,
+    /// Only slices that this composition owns or refers to
+    #[arg(long, value_name = "NAME")]
+    pub composition: Option<String>,
+    /// Only slices that are being deleted
+    #[arg(long)]
+    pub deleting: bool,
+    /// Only slices that are stuck: something blocks them, for longer than --stuck-after
+    #[arg(long)]
+    pub stuck: bool,
+    /// Sort by a column, or by a jsonpath of the items
+    #[arg(long, value_name = "COLUMN|JSONPATH")]
+    pub sort_by: Option<String>,
+    /// Where to read from
+    #[command(flatten)]
+    pub source: SourceFlags,
+    /// How to print
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// `kubectl eno why`.
+#[derive(Debug, Args)]
+pub struct WhyFlags {
+    /// resourceslice/NAME or composition/NAME (or TYPE NAME)
+    #[arg(value_name = "TYPE/NAME", required = true, num_args = 1..=2)]
+    pub object: Vec<String>,
+    /// Show all resources, not only the first three
+    #[arg(long)]
+    pub show_all: bool,
+    /// Where to read from
+    #[command(flatten)]
+    pub source: SourceFlags,
+    /// How to print
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+fn verdict(text: &str) -> Result<eno_shared::Verdict, String> {
+    let named = eno_shared::Verdict::ALL.into_iter().find(|verdict| verdict.as_str().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| {
+        format!(
+            "expected one of {}",
+            eno_shared::Verdict::ALL.map(|verdict| verdict.as_str().to_lowercase()).join(", ")
+        )
+    })
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// `Ok` of the inner result where help or the version was asked for and printed.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<(), Failure>> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = command(args.first().map(Path::new)).try_get_matches_from(args);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = parsed.map_err(|error| {
+        // Nothing was asked for: that is answered as --help is, and is no error.
+        if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return Err(Failure::usage(error.render().to_string()));
+        }
+        // A reader of the help that has gone away is no failure.
+        let _ = write!(std::io::stdout(), "{}", error.render());
+        Ok(())
+    })?;
+    source::check(&cli, &matches).map_err(Err)?;
+    Ok(cli)
+}
+
+/// The command, named as it was called: `kubectl eno` for kubectl's plugin.
+pub fn command(called: Option<&Path>) -> clap::Command {
+    let name = called.and_then(Path::file_stem).and_then(|name| name.to_str()).unwrap_or("kubectl-eno");
+    let name =
+        name.strip_prefix("kubectl-").map_or(name.to_owned(), |plugin| format!("kubectl {}", plugin.replace('_', "-")));
+    Cli::command().bin_name(name)
+}
+
+/// The text of `kubectl eno options`.
+pub fn options() -> String {
+    let command = Global::augment_args(Connection::augment_args(clap::Command::new("options")));
+    let mut command = command
+        .mut_args(|argument| argument.hide(false))
+        .disable_help_flag(true)
+        .color(ColorChoice::Never)
+        .max_term_width(100)
+        .help_template("The following options can be passed to any command:\n\n{options}\n");
+    command.render_help().to_string()
+}

@@ -1,0 +1,121 @@
+//! `kubectl eno why`: the facts, the verdict, what would be lost by force, and what to do next.
+
+mod composition;
+mod explanation;
+mod facts;
+mod next;
+mod orphans;
+mod slice;
+mod target;
+mod text;
+
+use std::process::ExitCode;
+
+use jiff::SignedDuration;
+
+use crate::cli::{Cli, SourceFlags, WhyFlags};
+use crate::failure::{CANNOT_TELL, Failure};
+use crate::output::{self, Format, Objects};
+use crate::query::{Depth, Query};
+use crate::snapshot::Snapshot;
+use crate::source::Source;
+use explanation::Explanation;
+use next::Advice;
+use target::{Kind, Target};
+
+/// Runs the command.
+///
+/// # Errors
+/// Where the object does not exist, or cannot be read.
+pub(super) async fn run(flags: &WhyFlags, cli: &Cli) -> Result<ExitCode, Failure> {
+    let format = Format::parse(&flags.output)?;
+    let Target { kind, name } = Target::parse(&flags.object)?;
+    let (source, namespace) = super::source(&flags.source, cli)?;
+    let query = Query {
+        namespace,
+        names: if kind == Kind::Slice { vec![name.clone()] } else { vec![] },
+        composition: (kind == Kind::Composition).then(|| name.clone()),
+        depth: Depth::Manifests,
+        slices_may_fail: kind == Kind::Composition,
+        ..Query::default()
+    };
+    let snapshot = source.snapshot(&query).await?;
+    let offline = matches!(source, Source::Dump(_));
+    let namespace = home(&snapshot, &query, kind, &name).ok_or_else(|| kind.not_found(&name, offline))??;
+    let asked = Asked {
+        snapshot: &snapshot,
+        namespace: &namespace,
+        name: &name,
+        patience: SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?,
+        advice: Advice::new(&namespace, dump_flags(&flags.source)),
+    };
+    let explanation = match kind {
+        Kind::Slice => slice::explain(&asked),
+        Kind::Composition => composition::explain(&asked),
+    };
+    let explanation = explanation.ok_or_else(|| kind.not_found(&name, offline))?;
+    print(&format, &explanation, flags)?;
+    Ok(if explanation.cannot_tell() { ExitCode::from(CANNOT_TELL) } else { ExitCode::SUCCESS })
+}
+
+/// What is asked, and what is known.
+struct Asked<'a> {
+    snapshot: &'a Snapshot,
+    namespace: &'a str,
+    name: &'a str,
+    patience: SignedDuration,
+    advice: Advice<'a>,
+}
+
+/// The namespace of the object: the one asked for, or the only one of a dump that has it. `None` where none has.
+fn home(snapshot: &Snapshot, query: &Query, kind: Kind, name: &str) -> Option<Result<String, Failure>> {
+    let homes: Vec<&str> = match (&query.namespace, kind) {
+        (Some(namespace), _) => vec![namespace],
+        (None, Kind::Slice) => snapshot.slices.iter().map(|seen| seen.place().0).collect(),
+        (None, Kind::Composition) => {
+            let has = |home: &&str| snapshot.namespaces.compositions(home).names().any(|found| found == name);
+            snapshot.namespaces.names().filter(has).collect()
+        }
+    };
+    match homes.as_slice() {
+        [] => None,
+        [only] => Some(Ok((*only).to_owned())),
+        several => Some(Err(Failure::local(format_args!(
+            "{}/{name} is in several namespaces: {}; choose one with -n",
+            kind.singular(),
+            several.join(", ")
+        )))),
+    }
+}
+
+/// The flags that lead the next command to the same dump.
+fn dump_flags(flags: &SourceFlags) -> String {
+    let mut text = String::new();
+    for path in &flags.filenames {
+        text += &format!(" -f {}", quoted(&path.display().to_string()));
+    }
+    for (given, flag) in [(flags.recursive, " -R"), (flags.complete, " --complete")] {
+        text += if given { flag } else { "" };
+    }
+    if let Some(now) = flags.now {
+        text += &format!(" --now {now}");
+    }
+    text
+}
+
+/// For a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./+@%".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+fn print(format: &Format, explanation: &Explanation, flags: &WhyFlags) -> Result<(), Failure> {
+    match format {
+        Format::Text { .. } => output::lines(text::render(explanation, flags)),
+        Format::Name => output::lines(vec![explanation.resource_name()]),
+        Format::Objects(form) => {
+            let object = serde_json::to_value(explanation).map_err(Failure::local)?;
+            form.print(Objects::One(object), flags.output.no_headers)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which object is asked about.
+
+use eno_shared::api::{Composition, Kind as _, ResourceSlice};
+use eno_shared::names::{ENO_GROUP, ENO_VERSION};
+
+use crate::failure::Failure;
+
+/// The kinds that can be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A resource slice.
+    Slice,
+    /// A composition.
+    Composition,
+}
+
+/// One object.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: String,
+}
+
+impl Target {
+    /// Reads `TYPE/NAME`, or `TYPE` and `NAME`.
+    pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
+        let (kind, name) = match words {
+            [one] => one.split_once('/').ok_or_else(|| {
+                Failure::local(format_args!(
+                    "expected TYPE/NAME, such as resourceslice/NAME or composition/NAME, not {one:?}"
+                ))
+            })?,
+            [kind, name] if !kind.contains('/') && !name.contains('/') => (kind.as_str(), name.as_str()),
+            _ => {
+                return Err(Failure::local(
+                    "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl eno why resource/<resource_name>' instead of 'kubectl eno why resource resource/<resource_name>')",
+                ));
+            }
+        };
+        if name.is_empty() {
+            return Err(Failure::local("arguments in resource/name form must have a single resource and name"));
+        }
+        let plain = kind.to_ascii_lowercase();
+        let plain = plain
+            .strip_suffix(&format!(".{ENO_VERSION}.{ENO_GROUP}"))
+            .or(plain.strip_suffix(&format!(".{ENO_GROUP}")))
+            .unwrap_or(&plain);
+        let kind = match plain {
+            "slice" | "slices" | ResourceSlice::SINGULAR | ResourceSlice::PLURAL => Kind::Slice,
+            "comp" | "comps" | Composition::SINGULAR | Composition::PLURAL => Kind::Composition,
+            _ => {
+                return Err(Failure::local(format_args!(
+                    "cannot explain a {kind:?}: the type must be resourceslice or composition"
+                )));
+            }
+        };
+        Ok(Target { kind, name: name.to_owned() })
+    }
+}
+
+impl Kind {
+    /// The singular, as people type it.
+    pub(super) fn singular(self) -> &'static str {
+        match self {
+            Kind::Slice => ResourceSlice::SINGULAR,
+            Kind::Composition => Composition::SINGULAR,
+        }
+    }
+
+    /// It does not exist.
+    pub(super) fn not_found(self, name: &str, offline: bool) -> Failure {
+        match self {
+            Kind::Slice => Failure::not_found::<ResourceSlice>(name, offline),
+            Kind::Composition => Failure::not_found::<Composition>(name, offline),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Target, String> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        Target::parse(&words).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn knows_the_spellings_of_kubectl() {
+        for kind in [
+            "slice",
+            "slices",
+            "resourceslice",
+            "ResourceSlices",
+            "resourceslices.eno.azure.io",
+            "resourceslices.v1.eno.azure.io",
+        ] {
+            let target = Target { kind: Kind::Slice, name: "x".into() };
+            assert_eq!(parse(&[&format!("{kind}/x")]), Ok(target), "{kind}");
+        }
+        assert_eq!(parse(&["comp", "x"]), Ok(Target { kind: Kind::Composition, name: "x".into() }));
+    }
+
+    #[test]
+    fn says_what_it_cannot_explain() {
+        assert!(parse(&["pod/x"]).unwrap_err().contains("cannot explain a \"pod\""));
+        assert!(parse(&["resourceslices.resource.k8s.io/x"]).is_err());
+        assert!(parse(&["web"]).unwrap_err().contains("expected TYPE/NAME"));
+        assert!(parse(&["comp/"]).unwrap_err().contains("single resource and name"));
+        assert!(parse(&["comp", "comp/x"]).is_err());
+    }
+}

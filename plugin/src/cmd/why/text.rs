@@ -1,0 +1,146 @@
+//! An explanation as people read it.
+
+use super::explanation::{Explanation, Fact, Says};
+use super::facts::counted;
+use crate::age::age;
+use crate::cli::WhyFlags;
+use crate::item::{COLUMNS, Item};
+use crate::output::painter;
+use crate::output::table::{Table, sanitized};
+
+/// Lines longer than this are broken, where they can be.
+const WIDTH: usize = 80;
+/// How many resources are shown, unless all are asked for.
+const FEW: usize = 3;
+
+pub(super) fn render(explanation: &Explanation, flags: &WhyFlags) -> Vec<String> {
+    let paint = painter(flags.output.color);
+    let word = explanation.word().to_uppercase();
+    let mut lines = heading(explanation, &paint(&word));
+    section(
+        &mut lines,
+        "Because",
+        explanation.because.iter().enumerate().flat_map(|(index, fact)| numbered(index, fact)),
+    );
+    lines.push(String::new());
+    lines.extend(wrapped(&format!("So {word}: {}", explanation.message), ""));
+    match &explanation.says {
+        Says::Slice { .. } => {}
+        Says::Composition { slices, deletion_steps, syntheses, .. } => {
+            let rows = syntheses.iter().map(|synthesis| {
+                let reconciled =
+                    synthesis.reconciled.map_or("<none>".to_owned(), |at| age(Some(at), explanation.now) + " ago");
+                vec![synthesis.name.to_owned(), synthesis.uuid.clone(), reconciled, listed(&synthesis.slices)]
+            });
+            let table = Table::new(&["SYNTHESIS", "UUID", "RECONCILED", "SLICES"], rows.collect());
+            section(&mut lines, "Syntheses", table.lines(true, "  ", |_, cell| cell.to_owned()));
+            section(&mut lines, "Slices", slice_table(slices, explanation, &paint));
+            let steps =
+                deletion_steps.iter().map(|step| format!("  [{}] {}", if step.done { "x" } else { " " }, step.step));
+            section(&mut lines, "Deletion, in Eno's order", steps);
+        }
+    }
+    let blockers = explanation.blockers.iter().map(|blocker| vec![blocker.code.to_owned(), blocker.message.clone()]);
+    let blocked = if explanation.stuck { "Stuck on" } else { "Waits for" };
+    section(
+        &mut lines,
+        blocked,
+        blockers.flat_map(|row| {
+            let mut text = wrapped(&row[1], "      ");
+            text.insert(0, format!("  {}", row[0]));
+            text
+        }),
+    );
+    orphans(&mut lines, explanation, flags.show_all);
+    section(
+        &mut lines,
+        "Next",
+        explanation.next.iter().flat_map(|step| {
+            let command = step.command.iter().map(|command| format!("      {command}"));
+            std::iter::once(format!("  - {}", sanitized(&step.what))).chain(command).collect::<Vec<_>>()
+        }),
+    );
+    lines
+}
+
+fn heading(explanation: &Explanation, word: &str) -> Vec<String> {
+    let since = |since| age(Some(since), explanation.now);
+    let reason = match &explanation.says {
+        Says::Slice { reason, .. } => format!("   {reason}"),
+        Says::Composition { .. } => String::new(),
+    };
+    let time = match (explanation.deletion_timestamp, explanation.creation_timestamp) {
+        (Some(deleted), _) => format!("   {} in deletion", since(deleted)),
+        (None, Some(created)) => format!("   {} old", since(created)),
+        (None, None) => String::new(),
+    };
+    let stuck = if explanation.stuck { "   STUCK" } else { "" };
+    let object = format!("{} in {}", explanation.resource_name(), explanation.namespace);
+    vec![sanitized(&object), format!("{word}{reason}{time}{stuck}")]
+}
+
+fn numbered(index: usize, Fact { fact, source }: &Fact) -> Vec<String> {
+    let (fact, source) = (sanitized(fact), format!("({source})"));
+    let number = format!("{:>3}. ", index + 1);
+    if number.len() + fact.chars().count() + 1 + source.chars().count() <= WIDTH {
+        return vec![format!("{number}{fact} {source}")];
+    }
+    let mut lines = wrapped(&fact, "     ");
+    lines[0].replace_range(..number.len(), &number);
+    lines.push(format!("     {source}"));
+    lines
+}
+
+fn slice_table(slices: &[Item], explanation: &Explanation, paint: &impl Fn(&str) -> String) -> Vec<String> {
+    let shown = ["NAME", "VERDICT", "REASON", "RESOURCES", "AGE"];
+    let columns: Vec<_> =
+        shown.iter().filter_map(|header| COLUMNS.iter().find(|column| column.header == *header)).collect();
+    let rows = slices.iter().map(|item| columns.iter().map(|column| column.cell(item, explanation.now)).collect());
+    Table::new(&shown, rows.collect())
+        .lines(true, "  ", |header, cell| if header == "VERDICT" { paint(cell) } else { cell.to_owned() })
+}
+
+fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
+    let all = &explanation.orphans;
+    if all.is_empty() {
+        return;
+    }
+    let few = if show_all { all.len() } else { FEW };
+    let mut shown: Vec<String> =
+        all.iter().take(few).map(|resource| format!("  {}", sanitized(&resource.shown()))).collect();
+    if all.len() > few {
+        shown.push(format!("  … {} more (--show-all)", all.len() - few));
+    }
+    section(lines, &format!("Would be orphaned if you force it: {}", counted(all.len())), shown);
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "<none>".to_owned(),
+        [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c}, … {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+fn section(lines: &mut Vec<String>, title: &str, body: impl IntoIterator<Item = String>) {
+    let mut body = body.into_iter().peekable();
+    if body.peek().is_some() {
+        lines.extend([String::new(), title.to_owned()]);
+        lines.extend(body);
+    }
+}
+
+/// Breaks at spaces. A word that is longer stays whole.
+fn wrapped(text: &str, indent: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in sanitized(text).split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines
+}

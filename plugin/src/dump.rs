@@ -1,0 +1,215 @@
+//! The offline source: objects in files, as `kubectl get -o yaml` and friends write them. No server is ever contacted.
+
+mod documents;
+mod files;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eno_shared::Lookup;
+use eno_shared::api::{Composition, DecodeError, Kind, Metadata, ResourceSlice, decode};
+use eno_shared::names::ENO_GROUP;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::failure::Failure;
+use crate::query::{Depth, Query};
+use crate::selector::Selection;
+use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
+use crate::warnings::Warnings;
+use crate::whole::WholeSlice;
+
+/// Why nobody can say of what is not among the objects of a dump.
+const NOT_IN_DUMP: &str = "the dump may be incomplete (see --complete)";
+
+/// The objects of files.
+pub struct Dump {
+    documents: Vec<Box<RawValue>>,
+    now: Timestamp,
+    complete: bool,
+    /// The namespace of objects that name none.
+    namespace: String,
+    warnings: Warnings,
+}
+
+/// What a dump is read with.
+pub struct Options {
+    /// Files, folders, `-`.
+    pub paths: Vec<PathBuf>,
+    /// Folders with what is below them.
+    pub recursive: bool,
+    /// The moment at which it is judged.
+    pub now: Timestamp,
+    /// Is missing what is not in it?
+    pub complete: bool,
+    /// The namespace of objects that name none.
+    pub namespace: String,
+}
+
+impl Dump {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, or holds something else than objects.
+    pub fn read(options: Options, warnings: Warnings) -> Result<Self, Failure> {
+        let Options { paths, recursive, now, complete, namespace } = options;
+        let mut documents = vec![];
+        for file in files::find(&paths, recursive)? {
+            let text = files::read(&file)?;
+            let parsed = documents::parse(&text)
+                .map_err(|error| Failure::local(format_args!("cannot read {}: {error}", files::shown(&file))))?;
+            documents.extend(parsed);
+        }
+        Ok(Dump { documents, now, complete, namespace, warnings })
+    }
+
+    /// Selects what is asked for.
+    ///
+    /// # Errors
+    /// Where the selectors are malformed.
+    pub fn snapshot(&self, query: &Query) -> Result<Snapshot, Failure> {
+        let selection = Selection::parse(query.labels.as_deref(), query.fields.as_deref()).map_err(Failure::local)?;
+        let Found { read, slices, terminating } = self.sort(query.depth);
+        let namespaces = Namespaces::new(read, terminating);
+        let mut slices: Vec<Seen> = slices
+            .into_values()
+            .filter(|seen| {
+                let metadata = seen.metadata();
+                query.namespace.as_ref().is_none_or(|namespace| *namespace == metadata.namespace)
+                    && selection.matches(metadata)
+                    && query.wants(metadata, namespaces.compositions(&metadata.namespace))
+            })
+            .collect();
+        slices.sort_by(|a, b| a.place().cmp(&b.place()));
+        let seen: BTreeSet<&str> = slices.iter().map(|seen| seen.metadata().name.as_str()).collect();
+        let missing = query.names.iter().filter(|name| !seen.contains(name.as_str())).cloned().collect();
+        let slices_incomplete = (!self.complete).then(|| NOT_IN_DUMP.to_owned());
+        Ok(Snapshot { now: self.now, slices, slices_incomplete, missing, namespaces })
+    }
+
+    /// Sorts the documents by what they are. What is not Eno's is passed over, but for namespaces.
+    fn sort(&self, depth: Depth) -> Found {
+        let mut found = Found::default();
+        found.read.otherwise = (!self.complete).then(|| NOT_IN_DUMP.to_owned());
+        for document in &self.documents {
+            let json = document.get();
+            // Documents were seen to be objects; what has no readable head is none of Eno's.
+            let Ok(head) = serde_json::from_str::<Head>(json) else { continue };
+            let group = head.api_version.split_once('/').map_or("", |(group, _)| group);
+            match (group, head.kind.as_str()) {
+                (ENO_GROUP, Composition::KIND) => self.composition(&mut found, &head, json),
+                (ENO_GROUP, ResourceSlice::KIND) => self.slice(&mut found, &head, json, depth),
+                ("", "Namespace") => {
+                    let terminating = head.metadata.deletion_timestamp.is_some() || head.status.phase == "Terminating";
+                    found.terminating.insert(head.metadata.name, terminating);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn composition(&self, found: &mut Found, head: &Head, json: &str) {
+        let (namespace, name) = self.place(head);
+        let lookup = match decode::<Composition>(json.as_bytes()) {
+            Ok(mut composition) => {
+                composition.metadata.namespace.clone_from(&namespace);
+                Lookup::Found(Arc::new(composition))
+            }
+            Err(error) => Lookup::Unknown(self.undecodable::<Composition>(head, &error)),
+        };
+        // Of a composition whose place cannot be read, any namespace may be the home.
+        if let (true, Lookup::Unknown(why)) = (name.is_empty(), &lookup) {
+            found.read.otherwise.get_or_insert_with(|| why.clone());
+        }
+        found.read.compositions.push((namespace, name, lookup));
+    }
+
+    fn slice(&self, found: &mut Found, head: &Head, json: &str, depth: Depth) {
+        let (namespace, name) = self.place(head);
+        let decoded = if depth == Depth::Manifests {
+            decode::<WholeSlice>(json.as_bytes()).map(|WholeSlice { slice, manifests }| (slice, Some(manifests)))
+        } else {
+            decode::<ResourceSlice>(json.as_bytes()).map(|slice| (slice, None))
+        };
+        let seen = match decoded {
+            Ok((mut slice, manifests)) => {
+                slice.metadata.namespace.clone_from(&namespace);
+                Seen { slice, manifests, unreadable: None }
+            }
+            Err(error) => {
+                let unreadable = Some(self.undecodable::<ResourceSlice>(head, &error));
+                let metadata = Metadata { namespace: namespace.clone(), name: name.clone(), ..Metadata::default() };
+                Seen { unreadable, ..Seen::of_metadata(metadata) }
+            }
+        };
+        if found.slices.insert((namespace, name.clone()), seen).is_some() {
+            self.warnings.warn(format!("resourceslice {name} is in the dump more than once; the last one counts"));
+        }
+    }
+
+    fn place(&self, head: &Head) -> (String, String) {
+        let HeadMetadata { namespace, name, .. } = &head.metadata;
+        (if namespace.is_empty() { self.namespace.clone() } else { namespace.clone() }, name.clone())
+    }
+
+    /// Warns, and says why it is unknown.
+    fn undecodable<K: Kind>(&self, head: &Head, error: &DecodeError) -> String {
+        let error = error.to_string();
+        // The place is one in the JSON that this was turned into: nobody finds it in the file.
+        let error = error.rsplit_once(" at line ").map_or(error.as_str(), |(error, _)| error);
+        let why = format!("{} {}: {error}", K::SINGULAR, head.metadata.name);
+        self.warnings.warn(&why);
+        why
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    read: Read,
+    slices: BTreeMap<(String, String), Seen>,
+    terminating: BTreeMap<String, bool>,
+}
+
+/// What tells objects apart. Anything may be malformed in a dump: what is reads as absent.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Head {
+    #[serde(deserialize_with = "loose")]
+    api_version: String,
+    #[serde(deserialize_with = "loose")]
+    kind: String,
+    #[serde(deserialize_with = "loose")]
+    metadata: HeadMetadata,
+    #[serde(deserialize_with = "loose")]
+    status: HeadStatus,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct HeadMetadata {
+    #[serde(deserialize_with = "loose")]
+    namespace: String,
+    #[serde(deserialize_with = "loose")]
+    name: String,
+    #[serde(deserialize_with = "loose")]
+    deletion_timestamp: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct HeadStatus {
+    #[serde(deserialize_with = "loose")]
+    phase: String,
+}
+
+fn loose<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + serde::de::DeserializeOwned,
+{
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}

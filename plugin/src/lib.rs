@@ -1,0 +1,41 @@
+//! The kubectl plugin. It shows what the rules of `eno-shared` say, and decides nothing itself.
+//!
+//! ```text
+//!  cli ─▶ source ─┬─ dump     (-f: files)       ┐
+//!                 └─ cluster  (live; context)   ┴─▶ Snapshot ─▶ Finding (verdict, blockers) ─▶ Item ─▶ output
+//! ```
+//!
+//! A [`snapshot::Snapshot`] is what was read, of a cluster or of a dump; commands cannot tell which. Read
+//! [`mod@cmd::slices`] first: all others look like it.
+
+mod age;
+pub mod cli;
+mod cluster;
+pub mod cmd;
+mod context;
+mod dump;
+mod duration;
+mod failure;
+mod finding;
+mod item;
+mod output;
+mod query;
+mod selector;
+pub mod snapshot;
+mod source;
+mod warnings;
+mod whole;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use failure::Failure;
+
+/// Runs the command line and says how it ended: see `kubectl eno --help`, "Exit codes".
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let ended = match cli::parse(args) {
+        Ok(cli) => cmd::run(&cli),
+        Err(stop) => stop.map(|()| ExitCode::SUCCESS),
+    };
+    ended.unwrap_or_else(|failure: Failure| failure.report())
+}

@@ -1,0 +1,22 @@
+//! Warnings go to stderr, each once.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use crate::output::table::sanitized;
+
+/// Where warnings go. Clones share what was said already.
+#[derive(Debug, Clone, Default)]
+pub struct Warnings(Arc<Mutex<BTreeSet<String>>>);
+
+impl Warnings {
+    /// Prints `Warning: text`, unless that was printed before.
+    pub fn warn(&self, text: impl Into<String>) {
+        // They may come from the cluster: no escape sequence reaches the terminal.
+        let text = sanitized(&text.into());
+        let mut said = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if said.insert(text.clone()) {
+            eprintln!("Warning: {text}");
+        }
+    }
+}

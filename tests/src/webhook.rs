@@ -1,0 +1,220 @@
+//! The real `eno-webhook` on a control plane: started, registered by its own `print-config`, and called.
+
+pub mod answer;
+pub mod audit;
+mod config;
+mod guarded;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use eno_shared::names::{ENO_API_VERSION, WEBHOOK_NAME};
+use kube::api::{DeleteParams, DynamicObject, PostParams};
+use kube::{Client, Config};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::cluster::Cluster;
+use crate::controlplane::Authority;
+use crate::eventually::eventually;
+use crate::netns;
+use crate::process::{Process, tail};
+use crate::workspace;
+use config::Configs;
+
+pub use guarded::Guarded;
+
+/// How long it may take to start, and the API server to call it.
+const READY: Duration = Duration::from_secs(30);
+
+/// Which build of it is started.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Profile {
+    /// That of `cargo build`.
+    #[default]
+    Debug,
+    /// That of `cargo build --release`.
+    Release,
+}
+
+/// How a webhook is started, and whom it guards.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookOptions {
+    /// The namespace to guard. Its configurations are removed with it.
+    pub namespace: String,
+    /// Guard Eno's CRDs too: those are not in a namespace, so only on a control plane of the caller's own.
+    pub definitions: bool,
+    /// The network namespace to run in, by name: the API server then reaches it by a Service. The caller is
+    /// [within](netns::within) it.
+    pub netns: Option<String>,
+    /// Which build.
+    pub profile: Profile,
+    /// Who it is; the administrator without.
+    pub kubeconfig: Option<PathBuf>,
+    /// Further flags.
+    pub flags: Vec<String>,
+}
+
+/// A running webhook that the API server calls. Dropping it removes its configurations, then ends it.
+pub struct Webhook {
+    // Dropped in this order.
+    _configs: Configs,
+    process: Option<Process>,
+    url: String,
+    ca: PathBuf,
+    log: PathBuf,
+    metrics: Client,
+    _dir: TempDir,
+}
+
+impl Webhook {
+    /// Starts it and waits until the API server calls it, for what is checked and for what is changed.
+    ///
+    /// # Errors
+    /// It is not built, does not start, or its configurations are refused.
+    pub async fn start(cluster: &Cluster, options: WebhookOptions) -> Result<Self> {
+        let dir = tempfile::Builder::new().prefix("eno-webhook-").tempdir()?;
+        let authority = Authority::new()?;
+        let service = format!("{WEBHOOK_NAME}.{}.svc", options.namespace);
+        let pair = authority.server(&["127.0.0.1", &service])?;
+        let [ca, cert, key, log] = ["ca.crt", "tls.crt", "tls.key", "log"].map(|name| dir.path().join(name));
+        fs::write(&ca, authority.cert())?;
+        fs::write(&cert, pair.cert)?;
+        fs::write(&key, pair.key)?;
+
+        let mut command = command(options.profile, options.netns.as_deref())?;
+        let address = if options.netns.is_some() { netns::ADDRESS } else { "127.0.0.1" };
+        command.args(["--secure-port=0", "--bind-address", address, "--metrics-bind-address=127.0.0.1:0"]);
+        command.arg("--tls-cert-file").arg(&cert).arg("--tls-private-key-file").arg(&key);
+        command.arg("--kubeconfig").arg(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig()));
+        command.args(&options.flags);
+        let mut process = Process::spawn(WEBHOOK_NAME, &command, &log)?;
+        let (url, metrics) = eventually("eno-webhook to listen", READY, async || {
+            process.check()?;
+            let printed = fs::read_to_string(&log)?;
+            let after = |word: &str| {
+                let address = printed.lines().find_map(|line| line.strip_prefix(word));
+                address.map(str::to_owned).with_context(|| format!("it printed: {printed}"))
+            };
+            Ok((after("listening ")?, after("metrics ")?))
+        })
+        .await?;
+        let metrics = Client::try_from(Config::new(metrics.parse()?))?;
+        ready(&metrics).await.with_context(|| tail(&log))?;
+        let configs = Configs::apply(cluster, &options, &url, &ca).await?;
+        let webhook = Self { _configs: configs, process: Some(process), url, ca, log, metrics, _dir: dir };
+        webhook.called(cluster, &options.namespace).await.with_context(|| tail(&webhook.log))?;
+        Ok(webhook)
+    }
+
+    /// Ends it; its configurations stay, so the API server calls in vain.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Where it listens.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The certificate of the authority that signed its own.
+    pub fn ca(&self) -> &Path {
+        &self.ca
+    }
+
+    /// Its process id, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// What it logged.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn log(&self) -> Result<String> {
+        Ok(fs::read_to_string(&self.log)?)
+    }
+
+    /// Its metrics.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub async fn metrics(&self) -> Result<String> {
+        Ok(self.metrics.request_text(http::Request::get("/metrics").body(vec![])?).await?)
+    }
+
+    /// The sum of a metric over all that have these labels, each as `name="value"`.
+    ///
+    /// # Errors
+    /// As for [`Webhook::metrics`].
+    pub async fn count(&self, metric: &str, labels: &[&str]) -> Result<u64> {
+        let text = self.metrics().await?;
+        let of = |line: &&str| {
+            line.strip_prefix(metric).is_some_and(|rest| rest.starts_with([' ', '{']))
+                && labels.iter().all(|label| line.contains(label))
+        };
+        let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<u64>().ok());
+        Ok(text.lines().filter(of).filter_map(value).sum())
+    }
+
+    /// How many reviews of a hook it has answered.
+    ///
+    /// # Errors
+    /// As for [`Webhook::metrics`].
+    pub async fn reviews(&self, hook: &str) -> Result<u64> {
+        self.count("eno_webhook_reviews_total", &[&format!("hook=\"{hook}\"")]).await
+    }
+
+    /// Waits until both configurations are in force, which takes the API server a moment.
+    async fn called(&self, cluster: &Cluster, namespace: &str) -> Result<()> {
+        let probe = |kind: &str| -> Result<DynamicObject> {
+            let metadata = json!({"name": "probe", "namespace": namespace});
+            Ok(serde_json::from_value(json!({"apiVersion": ENO_API_VERSION, "kind": kind, "metadata": metadata}))?)
+        };
+        // A symphony, since its deletion is never denied: what is to be deleted must exist.
+        let (slices, symphonies) = (cluster.eno("ResourceSlice", namespace), cluster.eno("Symphony", namespace));
+        let slice = probe("ResourceSlice")?;
+        symphonies.create(&PostParams::default(), &probe("Symphony")?).await?;
+        let create = PostParams { dry_run: true, ..PostParams::default() };
+        let delete = DeleteParams { dry_run: true, ..DeleteParams::default() };
+        eventually("the API server to call eno-webhook", READY, async || {
+            slices.create(&create, &slice).await?;
+            symphonies.delete("probe", &delete).await?;
+            let (created, deleted) = (self.reviews("slices-create").await?, self.reviews("symphonies-delete").await?);
+            ensure!(created > 0 && deleted > 0, "it was asked about {created} creations and {deleted} deletions");
+            Ok(())
+        })
+        .await?;
+        symphonies.delete("probe", &DeleteParams::default()).await?;
+        Ok(())
+    }
+}
+
+/// The binary, inside a network namespace where one is named.
+fn command(profile: Profile, netns: Option<&str>) -> Result<Command> {
+    let folder = match profile {
+        Profile::Debug => "debug",
+        Profile::Release => "release",
+    };
+    let binary = workspace::target().join(folder).join(WEBHOOK_NAME);
+    ensure!(binary.is_file(), "no {}\nhint: build it with `cargo build`, or let `cargo xtask test` do all", binary.display());
+    let Some(netns) = netns else {
+        return Ok(Command::new(binary));
+    };
+    let mut ip = Command::new("ip");
+    ip.args(["netns", "exec", netns]).arg(binary);
+    Ok(ip)
+}
+
+/// It has tried to watch compositions: until then it lists them for each answer.
+async fn ready(metrics: &Client) -> Result<()> {
+    eventually("eno-webhook to be ready", READY, async || {
+        let readyz = metrics.request_text(http::Request::get("/readyz").body(vec![])?);
+        readyz.await.map_err(|error| anyhow!("it says {error}"))?;
+        Ok(())
+    })
+    .await
+}

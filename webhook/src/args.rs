@@ -1,0 +1,163 @@
+//! The command line. Flags are named as Kubernetes' own components name them.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args as Flags, Parser, Subcommand};
+use eno_shared::names::WEBHOOK_NAME;
+use jiff::SignedDuration;
+
+use crate::config::{Config, Target};
+use crate::mode::Mode;
+use crate::server::Options;
+use crate::telemetry::LogFormat;
+
+/// Admission for Eno: keeps the slices that something still needs.
+#[derive(Debug, Parser)]
+#[command(name = "eno-webhook", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) serve: Serve,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print the webhook configurations to apply.
+    PrintConfig(PrintConfig),
+}
+
+#[derive(Debug, Flags)]
+pub(crate) struct Serve {
+    /// Kubeconfig of the cluster; without, the service account of the pod.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Address for admission; `::` takes IPv4 too, and is 0.0.0.0 where IPv6 is switched off.
+    #[arg(long, value_name = "IP", default_value_t = Ipv6Addr::UNSPECIFIED.into())]
+    bind_address: IpAddr,
+    /// Port for admission; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 9443)]
+    secure_port: u16,
+    /// Serving certificate in PEM, the leaf first; read again when it changes.
+    #[arg(long, value_name = "FILE", required = true)]
+    tls_cert_file: Option<PathBuf>,
+    /// Its private key in PEM: PKCS#8, SEC1 or PKCS#1.
+    #[arg(long, value_name = "FILE", required = true)]
+    tls_private_key_file: Option<PathBuf>,
+    /// Address for /livez, /readyz and /metrics, without TLS; `:0` takes a free port.
+    #[arg(long, value_name = "[IP]:PORT", default_value = ":8080", value_parser = socket_address)]
+    metrics_bind_address: SocketAddr,
+    /// How far denials go.
+    #[arg(long, value_enum, default_value_t = Mode::Enforce)]
+    mode: Mode,
+    /// Watch the compositions of this namespace only, to find which refer to a slice (can be repeated); other namespaces
+    /// are listed when they are asked about.
+    #[arg(long = "composition-namespace", value_name = "NAMESPACE")]
+    composition_namespaces: Vec<String>,
+    /// After a signal to end: how long to answer on while unready.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    shutdown_delay_duration: Duration,
+    /// After that: how long open requests may take.
+    #[arg(long, value_name = "DURATION", default_value = "6s", value_parser = duration)]
+    shutdown_drain_duration: Duration,
+    /// How log lines look.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+    /// How much is logged: 0 to 6; RUST_LOG wins.
+    #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
+    pub(crate) verbosity: u8,
+}
+
+#[derive(Debug, Flags)]
+pub(crate) struct PrintConfig {
+    /// Where the API server reaches the webhook: `https://HOST:PORT`.
+    #[arg(long, value_name = "URL", value_parser = https, required_unless_present = "service", conflicts_with = "service")]
+    url: Option<String>,
+    /// The Service of the webhook.
+    #[arg(long, value_name = "NAMESPACE/NAME[:PORT]", value_parser = service)]
+    service: Option<Target>,
+    /// Who signed the serving certificate, in PEM.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Name of both configurations.
+    #[arg(long, default_value = WEBHOOK_NAME)]
+    name: String,
+    /// Guard only namespaces with this label (can be repeated; all must match).
+    #[arg(long = "namespace-selector", value_name = "KEY=VALUE", value_parser = label)]
+    namespaces: Vec<(String, String)>,
+}
+
+impl Serve {
+    /// The options of the server.
+    pub(crate) fn options(&self) -> Result<Options> {
+        let cert = self.tls_cert_file.clone().context("--tls-cert-file is missing")?;
+        let key = self.tls_private_key_file.clone().context("--tls-private-key-file is missing")?;
+        Ok(Options {
+            bind_address: self.bind_address,
+            secure_port: self.secure_port,
+            metrics_bind_address: self.metrics_bind_address,
+            mode: self.mode,
+            composition_namespaces: self.composition_namespaces.clone(),
+            shutdown_delay: self.shutdown_delay_duration,
+            drain: self.shutdown_drain_duration,
+            ..Options::new(cert, key)
+        })
+    }
+}
+
+impl PrintConfig {
+    /// What to print.
+    pub(crate) fn config(self) -> Result<Config> {
+        let read =
+            |path: PathBuf| std::fs::read(&path).with_context(|| format!("cannot read --ca-file {}", path.display()));
+        let target = self.url.map(Target::Url).or(self.service).context("--url or --service is missing")?;
+        let ca = self.ca_file.map(read).transpose()?;
+        Ok(Config { name: self.name, target, ca, namespaces: self.namespaces.into_iter().collect() })
+    }
+}
+
+/// `10s`, `1m30s`, and `0` as Go has it.
+fn duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    Duration::try_from(duration).map_err(|_| "must not be negative".to_owned())
+}
+
+/// `IP:PORT`, or `:PORT` for all addresses.
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let (ip, port) = text.rsplit_once(':').ok_or("no port: expected IP:PORT or :PORT")?;
+    if ip.is_empty() {
+        let port = port.parse().map_err(|error| format!("port {port:?}: {error}"))?;
+        return Ok(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
+    }
+    text.parse().map_err(|_| "expected IP:PORT, [IP]:PORT or :PORT".to_owned())
+}
+
+fn https(text: &str) -> Result<String, String> {
+    match text.strip_prefix("https://") {
+        Some(rest) if !rest.is_empty() => Ok(text.to_owned()),
+        Some(_) | None => Err("the API server calls webhooks by https:// only".to_owned()),
+    }
+}
+
+fn service(text: &str) -> Result<Target, String> {
+    let (namespace, rest) = text.split_once('/').ok_or("expected NAMESPACE/NAME")?;
+    let (name, port) = match rest.split_once(':') {
+        Some((name, port)) => (name, port.parse().map_err(|error| format!("port {port:?}: {error}"))?),
+        None => (rest, 443),
+    };
+    if namespace.is_empty() || name.is_empty() {
+        return Err("expected NAMESPACE/NAME".to_owned());
+    }
+    Ok(Target::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

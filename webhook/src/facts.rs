@@ -1,0 +1,172 @@
+//! What a rule wants to know, read live within the time that the call has.
+//!
+//! Reads are not shared between calls: a read that began before a call did may be of a time before the change that the call
+//! follows.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use eno_shared::admission::composition::{Evidence, Wanted, wanted};
+use eno_shared::api::{Composition, Kind, ResourceSlice, Symphony};
+use eno_shared::client::{Listed, list, lookup};
+use eno_shared::owner::composition_owner;
+use eno_shared::{Compositions, Lookup};
+use futures::{StreamExt, stream};
+use kube::Client;
+use kube::core::Request;
+use kube::core::params::ListParams;
+use serde::Deserialize;
+
+use crate::admission::definitions::Definition;
+use crate::candidates::Candidates;
+use crate::deadline::Deadline;
+use crate::metrics::Metrics;
+
+/// How many objects are read at once for one answer.
+const PARALLEL: usize = 16;
+
+/// Reads facts.
+#[derive(Clone)]
+pub struct Facts {
+    client: Client,
+    candidates: Candidates,
+    metrics: Metrics,
+}
+
+impl Facts {
+    /// Reads by this client, finding whom to read by these candidates.
+    #[must_use]
+    pub fn new(client: Client, candidates: Candidates, metrics: Metrics) -> Self {
+        Facts { client, candidates, metrics }
+    }
+
+    /// The compositions that decide about a slice: its owner and those that may refer to it.
+    pub async fn compositions_of(&self, slice: &ResourceSlice, deadline: Deadline) -> Compositions {
+        let (namespace, owner) = (&slice.metadata.namespace, composition_owner(&slice.metadata));
+        let Some(mut names) = self.candidates.referrers(namespace, &slice.metadata.name) else {
+            return self.all_compositions(namespace, owner.map(|owner| owner.name.as_str()), deadline).await;
+        };
+        names.extend(owner.map(|owner| owner.name.clone()));
+        names.sort();
+        names.dedup();
+        let read = self.each::<Composition>(namespace, names, deadline).await;
+        Compositions::whole(read.into_iter().map(|(name, lookup)| (name, lookup.map(Arc::new))))
+    }
+
+    /// All compositions of a namespace; the owner alone where they cannot be listed.
+    async fn all_compositions(&self, namespace: &str, owner: Option<&str>, deadline: Deadline) -> Compositions {
+        let everything = ListParams::default();
+        let all = list::<Composition>(&self.client, Some(namespace), &everything, deadline.remaining());
+        // At once: a list that hangs must not use up the owner's time.
+        let owner = self.each::<Composition>(namespace, owner.map(str::to_owned), deadline);
+        let (all, owner) = tokio::join!(in_time(deadline, all), owner);
+        self.metrics.read(Composition::PLURAL, if all.is_ok() { "found" } else { "unknown" });
+        match all {
+            Ok(all) => {
+                Compositions::whole(all.into_iter().map(|Listed { name, object, .. }| (name, object.map(Arc::new))))
+            }
+            Err(error) => Compositions::partial(
+                owner.into_iter().map(|(name, lookup)| (name, lookup.map(Arc::new))),
+                format!("the compositions of namespace {namespace}: {error}"),
+            ),
+        }
+    }
+
+    /// What decides whether a composition may lose its finalizer.
+    pub async fn evidence_of(&self, composition: &Composition, deadline: Deadline) -> Evidence {
+        let namespace = &composition.metadata.namespace;
+        let Wanted { symphony, slices } = wanted(composition);
+        let symphony = async {
+            match symphony {
+                Some(name) => Some(self.one::<Symphony>(namespace, &name, deadline).await),
+                None => None,
+            }
+        };
+        let (symphony, slices) = tokio::join!(symphony, self.each(namespace, slices, deadline));
+        Evidence { symphony, slices }
+    }
+
+    /// Compositions that depend on this one, as far as is known.
+    #[must_use]
+    pub fn dependents_of(&self, composition: &Composition) -> Vec<String> {
+        self.candidates.dependents(&composition.metadata.namespace, &composition.metadata.name)
+    }
+
+    /// One object of a definition's kind, as `NAMESPACE/NAME`.
+    pub(crate) async fn instance_of(&self, definition: &Definition, deadline: Deadline) -> Lookup<String> {
+        let Some(path) = definition.path() else {
+            return Lookup::Unknown(format!(
+                "{} serves no version, so its objects cannot be listed",
+                definition.metadata.name
+            ));
+        };
+        let found = match Request::new(path).list(&ListParams::default().limit(1)) {
+            Ok(request) => in_time(deadline, self.client.request::<Instances>(request)).await,
+            Err(error) => Err(error.to_string()),
+        };
+        let lookup = match found {
+            Ok(Instances { items }) => items.into_iter().next().map_or(Lookup::Missing, |Instance { metadata }| {
+                let at = if metadata.namespace.is_empty() { String::new() } else { format!("{}/", metadata.namespace) };
+                Lookup::Found(format!("{at}{}", metadata.name))
+            }),
+            Err(error) => Lookup::Unknown(format!("the objects of {}: {error}", definition.metadata.name)),
+        };
+        self.metrics.read("instances", result(&lookup));
+        lookup
+    }
+
+    async fn each<K: Kind + Send>(
+        &self,
+        namespace: &str,
+        names: impl IntoIterator<Item = String>,
+        deadline: Deadline,
+    ) -> Vec<(String, Lookup<K>)> {
+        let reads = names.into_iter().map(|name| async move {
+            let lookup = self.one(namespace, &name, deadline).await;
+            (name, lookup)
+        });
+        stream::iter(reads.collect::<Vec<_>>()).buffered(PARALLEL).collect().await
+    }
+
+    async fn one<K: Kind>(&self, namespace: &str, name: &str, deadline: Deadline) -> Lookup<K> {
+        let lookup = lookup::<K>(&self.client, Some(namespace), name, deadline.remaining()).await;
+        self.metrics.read(K::PLURAL, result(&lookup));
+        lookup
+    }
+}
+
+#[derive(Clone, Deserialize)]
+struct Instances {
+    items: Vec<Instance>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Instance {
+    metadata: Identity,
+}
+
+#[derive(Clone, Deserialize)]
+struct Identity {
+    name: String,
+    #[serde(default)]
+    namespace: String,
+}
+
+/// The answer, or why there is none in time.
+pub(crate) async fn in_time<T, E: std::fmt::Display>(
+    deadline: Deadline,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, String> {
+    match tokio::time::timeout_at(deadline.at(), answer).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err("no answer from the API server in time".to_owned()),
+    }
+}
+
+fn result<T>(lookup: &Lookup<T>) -> &'static str {
+    match lookup {
+        Lookup::Found(_) => "found",
+        Lookup::Missing => "missing",
+        Lookup::Unknown(_) => "unknown",
+    }
+}

@@ -1,0 +1,188 @@
+//! The process: bind, serve, and end without a call lost.
+
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kube::Client;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::admission::Admission;
+use crate::candidates::Candidates;
+use crate::connection::{Connections, Times};
+use crate::events::{Events, Poster};
+use crate::facts::Facts;
+use crate::force::Force;
+use crate::health::{self, Health};
+use crate::listener;
+use crate::metrics::Metrics;
+use crate::mode::Mode;
+use crate::router;
+use crate::tls::Certificate;
+
+/// How the server is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Address for admission. `::` takes IPv4 too.
+    pub bind_address: IpAddr,
+    /// Port for admission; 0 takes a free one.
+    pub secure_port: u16,
+    /// The serving certificate, with its chain.
+    pub tls_cert_file: PathBuf,
+    /// Its key.
+    pub tls_private_key_file: PathBuf,
+    /// Address for health and metrics, without TLS.
+    pub metrics_bind_address: SocketAddr,
+    /// How far denials go.
+    pub mode: Mode,
+    /// Namespaces whose compositions are watched; all where none is named.
+    pub composition_namespaces: Vec<String>,
+    /// How long to answer on after having turned unready: until no one sends requests any more.
+    pub shutdown_delay: Duration,
+    /// How long open requests may take after that.
+    pub drain: Duration,
+    /// How often the certificate is read from disk.
+    pub certificate_poll: Duration,
+    /// The times a connection has.
+    pub times: Times,
+}
+
+impl Options {
+    /// The defaults of the command line, with this certificate.
+    pub fn new(tls_cert_file: impl Into<PathBuf>, tls_private_key_file: impl Into<PathBuf>) -> Self {
+        Options {
+            bind_address: Ipv6Addr::UNSPECIFIED.into(),
+            secure_port: 9443,
+            tls_cert_file: tls_cert_file.into(),
+            tls_private_key_file: tls_private_key_file.into(),
+            metrics_bind_address: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 8080)),
+            mode: Mode::Enforce,
+            composition_namespaces: vec![],
+            shutdown_delay: Duration::from_secs(10),
+            drain: Duration::from_secs(6),
+            certificate_poll: Duration::from_secs(10),
+            times: Times { handshake: Duration::from_secs(10), idle: Duration::from_secs(100) },
+        }
+    }
+
+    /// On free ports of the loopback, ending at once: for tests.
+    #[must_use]
+    pub fn on_loopback(self) -> Self {
+        Options {
+            bind_address: Ipv4Addr::LOCALHOST.into(),
+            secure_port: 0,
+            metrics_bind_address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            shutdown_delay: Duration::ZERO,
+            ..self
+        }
+    }
+}
+
+/// A webhook that is bound, and not serving yet.
+pub struct Server {
+    client: Client,
+    options: Options,
+    certificate: Arc<Certificate>,
+    secure: TcpListener,
+    plain: TcpListener,
+    candidates: Candidates,
+    metrics: Metrics,
+    health: Health,
+    admission: Arc<Admission>,
+    poster: Poster,
+}
+
+impl Server {
+    /// Loads the certificate, then binds both ports.
+    ///
+    /// # Errors
+    /// The certificate does not load, or an address cannot be bound; the message names the flag.
+    pub async fn bind(client: Client, options: Options) -> Result<Self> {
+        let certificate = Certificate::load(&options.tls_cert_file, &options.tls_private_key_file)?;
+        let secure = SocketAddr::new(options.bind_address, options.secure_port);
+        let secure = listener::bind(secure)
+            .with_context(|| format!("cannot listen on {secure} (--bind-address, --secure-port)"))?;
+        let plain = options.metrics_bind_address;
+        let plain =
+            listener::bind(plain).with_context(|| format!("cannot listen on {plain} (--metrics-bind-address)"))?;
+        let metrics = Metrics::default();
+        let candidates = Candidates::new(&options.composition_namespaces);
+        let (events, poster) = Events::new(metrics.clone());
+        let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
+        let force = Force::new(client.clone(), metrics.clone());
+        let admission = Admission::new(facts, force, options.mode, events, metrics.clone());
+        let health = Health::new(candidates.clone(), metrics.clone());
+        Ok(Server { client, options, certificate, secure, plain, candidates, metrics, health, admission, poster })
+    }
+
+    /// Where admission listens.
+    ///
+    /// # Errors
+    /// The socket is gone.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        Ok(self.secure.local_addr()?)
+    }
+
+    /// Where health and metrics listen.
+    ///
+    /// # Errors
+    /// The socket is gone.
+    pub fn metrics_addr(&self) -> Result<SocketAddr> {
+        Ok(self.plain.local_addr()?)
+    }
+
+    /// Serves until `shutdown`; then turns unready at once, answers on for the delay, accepts nothing more, and ends when
+    /// the open requests are answered or their time is up.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let Server { client, options, certificate, secure, plain, candidates, metrics, health, admission, poster } =
+            self;
+        let config = Arc::new(certificate.server_config());
+        let hooks = Connections {
+            tls: Some(TlsAcceptor::from(config)),
+            app: router::router(admission, health.clone()),
+            times: options.times,
+            metrics: metrics.clone(),
+            stop: CancellationToken::new(),
+            end: CancellationToken::new(),
+            open: TaskTracker::new(),
+        };
+        // Health is answered to the last: a probe that is refused would have the process killed in its drain.
+        let probes = Connections {
+            tls: None,
+            app: health::router(health.clone()),
+            stop: CancellationToken::new(),
+            end: CancellationToken::new(),
+            open: TaskTracker::new(),
+            ..hooks.clone()
+        };
+        let background = TaskTracker::new();
+        let posting = CancellationToken::new();
+        let posted = background.spawn(poster.run(client.clone(), posting.clone()));
+        let watching = background.spawn(candidates.watch(client));
+        let renewing = background.spawn(certificate.keep_fresh(options.certificate_poll, metrics));
+        let accepting = background.spawn(hooks.clone().accept(secure));
+        let probing = background.spawn(probes.clone().accept(plain));
+
+        shutdown.await;
+        tracing::info!(delay = ?options.shutdown_delay, "shutting down: unready, and still answering");
+        health.drain();
+        tokio::time::sleep(options.shutdown_delay).await;
+        hooks.finish(accepting, options.drain).await;
+        posting.cancel();
+        if tokio::time::timeout(POSTING, posted).await.is_err() {
+            tracing::warn!("some Events were not posted");
+        }
+        watching.abort();
+        renewing.abort();
+        probes.finish(probing, Duration::ZERO).await;
+    }
+}
+
+/// How long the last Events may take.
+const POSTING: Duration = Duration::from_secs(1);

@@ -1,0 +1,16 @@
+//! The webhook, asked as the API server asks it. The API server that it asks back is a table of answers.
+
+mod api_server;
+mod bodies;
+mod call;
+mod candidates;
+mod compositions;
+mod config;
+mod definitions;
+mod http;
+mod modes;
+mod objects;
+mod overrides;
+mod shutdown;
+mod slices;
+mod tls;
