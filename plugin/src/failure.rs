@@ -1,7 +1,7 @@
 //! How a command fails: what people read on stderr, in kubectl's words, and the exit code.
 
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use eno_shared::api::Kind;
@@ -9,6 +9,7 @@ use eno_shared::client::ReadError;
 use eno_shared::names::ENO_GROUP;
 
 use crate::output::table::sanitized;
+use crate::warnings::say;
 
 /// Exit code of errors, usage errors among them: as kubectl's.
 pub const ERROR: u8 = 1;
@@ -91,8 +92,7 @@ impl Failure {
     /// Prints it, and says the exit code.
     pub fn report(&self) -> ExitCode {
         if !self.quiet {
-            // Nothing can be done where stderr is closed.
-            let _ = writeln!(std::io::stderr(), "{self}");
+            say(self);
         }
         ExitCode::from(if self.quiet { 0 } else { ERROR })
     }

@@ -1,6 +1,8 @@
-//! Warnings go to stderr, each once.
+//! What is said on stderr beside the result: warnings, each once.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use crate::output::table::sanitized;
@@ -16,7 +18,12 @@ impl Warnings {
         let text = sanitized(&text.into());
         let mut said = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if said.insert(text.clone()) {
-            eprintln!("Warning: {text}");
+            say(format_args!("Warning: {text}"));
         }
     }
+}
+
+/// Prints a line on stderr. Where that is closed nobody reads it, and nothing can be done.
+pub fn say(line: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use eno_tests::cluster::Cluster;
+use eno_tests::cluster::{Cluster, Output};
 use eno_tests::controlplane::{ControlPlane, Options};
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::reconciled_composition;
@@ -34,6 +34,10 @@ fn definition(plural: &str, group: &str) -> serde_json::Value {
     })
 }
 
+async fn delete(cluster: &Cluster, name: &str) -> Result<Output> {
+    cluster.kubectl(&["delete", "crd", name, "--wait=false"]).await
+}
+
 async fn forgotten(cluster: &Cluster, name: &str) -> Result<()> {
     let definitions = Api::<CustomResourceDefinition>::all(cluster.client());
     eventually("the definition to be gone", LIMIT, async || {
@@ -60,10 +64,9 @@ async fn denies_deletion_of_enos_definitions_while_objects_exist() -> Result<()>
         .await?;
     }
 
-    let delete = async |name: &str| ground.cluster().kubectl(&["delete", "crd", name, "--wait=false"]).await;
     for (name, object) in [("resourceslices.eno.azure.io", "web-0"), ("compositions.eno.azure.io", "web")] {
         assert_eq!(
-            denial(&delete(name).await?, "definitions-delete")?,
+            denial(&delete(ground.cluster(), name).await?, "definitions-delete")?,
             format!(
                 "customresourcedefinition {name} must stay (ObjectsExist): {namespace}/{object} exists, and would be \
                  removed with no check. Next: kubectl get {name} -A"
@@ -71,22 +74,22 @@ async fn denies_deletion_of_enos_definitions_while_objects_exist() -> Result<()>
         );
         let forced = ["annotate", "crd", name, "kubectl-eno.dev/force=any"];
         ground.cluster().kubectl(&forced).await?.success()?;
-        denial(&delete(name).await?, "definitions-delete")?;
+        denial(&delete(ground.cluster(), name).await?, "definitions-delete")?;
     }
     for group in ["example.com", "not-eno.azure.io", "sub.eno.azure.io"] {
-        delete(&format!("widgets.{group}")).await?.success()?;
+        delete(ground.cluster(), &format!("widgets.{group}")).await?.success()?;
         forgotten(ground.cluster(), &format!("widgets.{group}")).await?;
     }
     // Without objects it may go.
-    delete("symphonies.eno.azure.io").await?.success()?;
+    delete(ground.cluster(), "symphonies.eno.azure.io").await?.success()?;
     forgotten(ground.cluster(), "symphonies.eno.azure.io").await?;
 
     ground.webhook().kill();
-    let unanswered = delete("resourceslices.eno.azure.io").await?;
+    let unanswered = delete(ground.cluster(), "resourceslices.eno.azure.io").await?;
     let failed = "failed calling webhook \"definitions-delete.webhook.kubectl-eno.dev\"";
     assert!(unanswered.code == 1 && unanswered.stderr.contains(failed), "{}", unanswered.stderr);
     ground.cluster().apply(&definition("widgets", "example.com")).await?;
-    delete("widgets.example.com").await?.success()?;
+    delete(ground.cluster(), "widgets.example.com").await?.success()?;
     Ok(())
 }
 

@@ -161,3 +161,39 @@ fn label(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn serve(args: &[&str]) -> Result<Options> {
+        let needed = ["eno-webhook", "--tls-cert-file=c", "--tls-private-key-file=k"];
+        Args::try_parse_from(needed.iter().chain(args))?.serve.options()
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_library() {
+        let (parsed, library) = (serve(&[]).unwrap(), Options::new("c", "k"));
+        assert_eq!(format!("{parsed:?}"), format!("{library:?}"));
+    }
+
+    #[test]
+    fn takes_addresses_and_durations_as_kubernetes_writes_them() {
+        let options = serve(&["--metrics-bind-address=:0", "--shutdown-delay-duration=1m30s"]).unwrap();
+        assert_eq!(options.metrics_bind_address.to_string(), "[::]:0");
+        assert_eq!(options.shutdown_delay, Duration::from_secs(90));
+        assert_eq!(serve(&["--shutdown-delay-duration=0"]).unwrap().shutdown_delay, Duration::ZERO);
+        let options = serve(&["--metrics-bind-address=127.0.0.1:9", "--bind-address=0.0.0.0"]).unwrap();
+        assert_eq!(options.metrics_bind_address.to_string(), "127.0.0.1:9");
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_understand_and_names_the_flag() {
+        for wrong in
+            ["--metrics-bind-address=9", "--shutdown-delay-duration=-1s", "--mode=off", "--bind-address=localhost"]
+        {
+            let flag = wrong.split('=').next().unwrap();
+            assert!(serve(&[wrong]).unwrap_err().to_string().contains(flag), "{wrong}");
+        }
+    }
+}

@@ -20,14 +20,7 @@ impl Deadline {
     /// The deadline of a call that begins now, from its query: `timeout=5s`.
     #[must_use]
     pub fn of_query(query: Option<&str>) -> Self {
-        let timeout = query
-            .into_iter()
-            .flat_map(|query| query.split('&'))
-            .find_map(|pair| pair.strip_prefix("timeout="))
-            .and_then(|value| value.parse::<SignedDuration>().ok())
-            .and_then(|timeout| Duration::try_from(timeout).ok())
-            .map_or(DEFAULT, |timeout| timeout.min(LONGEST));
-        Self::within(timeout - MARGIN.min(timeout / 2))
+        Self::within(for_reading(query))
     }
 
     /// A deadline so far from now.
@@ -49,27 +42,33 @@ impl Deadline {
     }
 }
 
+fn for_reading(query: Option<&str>) -> Duration {
+    let timeout = query
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .find_map(|pair| pair.strip_prefix("timeout="))
+        .and_then(|value| value.parse::<SignedDuration>().ok())
+        .and_then(|timeout| Duration::try_from(timeout).ok())
+        .map_or(DEFAULT, |timeout| timeout.min(LONGEST));
+    timeout - MARGIN.min(timeout / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn granted(query: Option<&str>) -> Duration {
-        let left = Deadline::of_query(query).remaining();
-        Duration::from_millis((left.as_secs_f64() * 10.0).round() as u64 * 100)
-    }
-
     #[test]
     fn keeps_a_margin_of_what_the_api_server_grants() {
-        assert_eq!(granted(Some("timeout=10s")), Duration::from_millis(9500));
-        assert_eq!(granted(Some("a=b&timeout=3s")), Duration::from_millis(2500));
-        assert_eq!(granted(Some("timeout=600ms")), Duration::from_millis(300));
-        assert_eq!(granted(Some("timeout=1m0s")), Duration::from_millis(29_500));
+        assert_eq!(for_reading(Some("timeout=10s")), Duration::from_millis(9500));
+        assert_eq!(for_reading(Some("a=b&timeout=3s")), Duration::from_millis(2500));
+        assert_eq!(for_reading(Some("timeout=600ms")), Duration::from_millis(300));
+        assert_eq!(for_reading(Some("timeout=1m0s")), Duration::from_millis(29_500));
     }
 
     #[test]
     fn has_a_default_where_the_query_says_nothing_that_is_a_time() {
         for query in [None, Some(""), Some("timeout="), Some("timeout=soon"), Some("timeout=-4s")] {
-            assert_eq!(granted(query), Duration::from_millis(4500), "{query:?}");
+            assert_eq!(for_reading(query), Duration::from_millis(4500), "{query:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use eno_shared::admission::composition::{Evidence, Wanted, wanted};
 use eno_shared::api::{Composition, Kind, ResourceSlice, Symphony};
-use eno_shared::client::{Listed, list, lookup};
+use eno_shared::client::{Listed, ReadError, list, lookup};
 use eno_shared::owner::composition_owner;
 use eno_shared::{Compositions, Lookup};
 use futures::{StreamExt, stream};
@@ -102,7 +102,7 @@ impl Facts {
         };
         let found = match Request::new(path).list(&ListParams::default().limit(1)) {
             Ok(request) => in_time(deadline, self.client.request::<Instances>(request)).await,
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(kube::Error::BuildRequest(error).into()),
         };
         let lookup = match found {
             Ok(Instances { items }) => items.into_iter().next().map_or(Lookup::Missing, |Instance { metadata }| {
@@ -153,13 +153,14 @@ struct Identity {
 }
 
 /// The answer, or why there is none in time.
-pub(crate) async fn in_time<T, E: std::fmt::Display>(
+pub(crate) async fn in_time<T, E: Into<ReadError>>(
     deadline: Deadline,
     answer: impl Future<Output = Result<T, E>>,
-) -> Result<T, String> {
-    match tokio::time::timeout_at(deadline.at(), answer).await {
-        Ok(answer) => answer.map_err(|error| error.to_string()),
-        Err(_) => Err("no answer from the API server in time".to_owned()),
+) -> Result<T, ReadError> {
+    let left = deadline.remaining();
+    match tokio::time::timeout(left, answer).await {
+        Ok(answer) => answer.map_err(Into::into),
+        Err(_) => Err(ReadError::TimedOut(left)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The override: an annotation with the object's own uid, and the right to `force`. Both are needed.
 
 use eno_shared::admission::Outcome;
+use eno_shared::client::ReadError;
 use eno_shared::names::{ENO_GROUP, FORCE_ANNOTATION, FORCE_VERB};
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
 use kube::api::PostParams;
@@ -45,7 +46,7 @@ impl Force {
     }
 
     /// May the requester force the object?
-    async fn may(&self, request: &Request<'_>, subject: &Subject, deadline: Deadline) -> Result<bool, String> {
+    async fn may(&self, request: &Request<'_>, subject: &Subject, deadline: Deadline) -> Result<bool, ReadError> {
         let user = request.user_info.clone();
         let review = SubjectAccessReview {
             spec: SubjectAccessReviewSpec {

@@ -27,7 +27,7 @@ pub enum BadReview {
     #[error("the body is not an {API_VERSION} {KIND}: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is another kind, or another version.
-    #[error("the body is a {found:?}; an {API_VERSION} {KIND} was expected (admissionReviewVersions must be [\"v1\"])")]
+    #[error("the body is {found}; an {API_VERSION} {KIND} was expected (admissionReviewVersions must be [\"v1\"])")]
     WrongKind {
         /// What it says it is.
         found: String,
@@ -154,9 +154,11 @@ pub fn parse(hook: Hook, body: &[u8]) -> Result<Request<'_>, BadReview> {
     }
     let review: Review<'_> = serde_json::from_slice(body)?;
     if review.api_version != API_VERSION || review.kind != KIND {
-        return Err(BadReview::WrongKind {
-            found: format!("{} {}", review.api_version, review.kind).trim().to_owned(),
-        });
+        let found = match (review.api_version.as_str(), review.kind.as_str()) {
+            ("", "") => "an object of no kind".to_owned(),
+            (api_version, kind) => format!("of kind {api_version} {kind}"),
+        };
+        return Err(BadReview::WrongKind { found });
     }
     let request = review.request.filter(|request| !request.uid.is_empty()).ok_or(BadReview::NoRequest)?;
     request.belongs_to(hook)?;

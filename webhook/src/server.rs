@@ -161,13 +161,12 @@ impl Server {
             open: TaskTracker::new(),
             ..hooks.clone()
         };
-        let background = TaskTracker::new();
         let posting = CancellationToken::new();
-        let posted = background.spawn(poster.run(client.clone(), posting.clone()));
-        let watching = background.spawn(candidates.watch(client));
-        let renewing = background.spawn(certificate.keep_fresh(options.certificate_poll, metrics));
-        let accepting = background.spawn(hooks.clone().accept(secure));
-        let probing = background.spawn(probes.clone().accept(plain));
+        let posted = tokio::spawn(poster.run(client.clone(), posting.clone()));
+        let watching = tokio::spawn(candidates.watch(client));
+        let renewing = tokio::spawn(certificate.keep_fresh(options.certificate_poll, metrics));
+        let accepting = tokio::spawn(hooks.clone().accept(secure));
+        let probing = tokio::spawn(probes.clone().accept(plain));
 
         shutdown.await;
         tracing::info!(delay = ?options.shutdown_delay, "shutting down: unready, and still answering");

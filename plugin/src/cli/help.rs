@@ -19,7 +19,7 @@ name of a plugin. \"kubectl eno options\" lists those that every command takes."
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0   done; also where nothing was found
-  1   an error: usage, a refused or failed request, an object that does not exist
+  1   an error: usage, a failed request, an object that does not exist
   2   cannot tell: the verdict that \"why\" was asked for is Unknown
 The code does not depend on -o.
 

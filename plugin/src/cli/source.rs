@@ -32,7 +32,7 @@ pub struct SourceFlags {
         hide_env_values = true, value_parser = duration::parse)]
     pub stuck_after: Duration,
     /// How many requests run at once
-    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, conflicts_with = "filenames", value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub concurrency: u16,
 }
 

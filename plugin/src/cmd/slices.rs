@@ -16,6 +16,7 @@ use crate::output::table::Table;
 use crate::output::{self, Format, Objects};
 use crate::query::{Depth, Query};
 use crate::source::Source;
+use crate::warnings::say;
 
 /// Runs the command.
 ///
@@ -54,7 +55,9 @@ pub(super) async fn run(flags: &SlicesFlags, cli: &Cli) -> Result<ExitCode, Fail
     print(&format, items, one, namespace.as_deref(), now, flags)?;
     if unknown > 0 && !flags.source.filenames.is_empty() && !flags.source.complete {
         let verdicts = if unknown == 1 { "1 verdict is" } else { &format!("{unknown} verdicts are") };
-        eprintln!("Warning: {verdicts} Unknown: the dump may lack compositions (--complete says that it does not)");
+        say(format_args!(
+            "Warning: {verdicts} Unknown: the dump may lack compositions (--complete says that it does not)"
+        ));
     }
     let mut code = ExitCode::SUCCESS;
     for name in &snapshot.missing {
@@ -110,8 +113,8 @@ fn print(
     }
     if nothing && flags.names.is_empty() {
         match namespace {
-            Some(namespace) => eprintln!("No resources found in {namespace} namespace."),
-            None => eprintln!("No resources found"),
+            Some(namespace) => say(format_args!("No resources found in {namespace} namespace.")),
+            None => say("No resources found"),
         }
     }
     Ok(())

@@ -47,7 +47,7 @@ pub(super) async fn run(flags: &WhyFlags, cli: &Cli) -> Result<ExitCode, Failure
         namespace: &namespace,
         name: &name,
         patience: SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?,
-        advice: Advice::new(&namespace, dump_flags(&flags.source)),
+        advice: Advice::new(&namespace, snapshot.namespaces.compositions(&namespace), dump_flags(&flags.source)),
     };
     let explanation = match kind {
         Kind::Slice => slice::explain(&asked),

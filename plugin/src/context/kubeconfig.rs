@@ -31,13 +31,12 @@ pub(super) enum Resolved {
 pub(super) fn resolve(flags: &Connection, warnings: &Warnings) -> Result<Resolved, Failure> {
     let kubeconfig = read(flags, std::env::var_os("KUBECONFIG"), std::env::home_dir(), warnings)?;
     let empty = kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty() && kubeconfig.auth_infos.is_empty();
+    let names_any = [&flags.server, &flags.context, &flags.cluster, &flags.user].into_iter().any(Option::is_some);
     if empty
-        && flags.server.is_none()
-        && let Ok(mut config) = Config::incluster()
+        && !names_any
+        && let Ok(config) = Config::incluster()
     {
-        // The same overrides as for a kubeconfig's user; the pod's own token stays where none is given.
-        override_user(&mut config.auth_info, flags);
-        return Ok(Resolved::InCluster(Box::new(config)));
+        return Ok(Resolved::InCluster(Box::new(overridden(config, flags))));
     }
     choose(kubeconfig, flags)
 }
@@ -114,6 +113,16 @@ fn choose(kubeconfig: Kubeconfig, flags: &Connection) -> Result<Resolved, Failur
     }
     let namespace = named(&context.namespace).unwrap_or_else(|| "default".to_owned());
     Ok(Resolved::Kubeconfig { cluster: Box::new(cluster), user: Box::new(user), namespace })
+}
+
+/// The configuration of a pod, with the same overrides as a kubeconfig's.
+fn overridden(mut config: Config, flags: &Connection) -> Config {
+    override_user(&mut config.auth_info, flags);
+    config.root_cert_file = flags.certificate_authority.clone().or(config.root_cert_file);
+    config.accept_invalid_certs |= flags.insecure_skip_tls_verify;
+    config.disable_compression |= flags.disable_compression;
+    config.tls_server_name = flags.tls_server_name.clone().or(config.tls_server_name);
+    config
 }
 
 fn override_cluster(cluster: &mut Cluster, flags: &Connection) {

@@ -9,7 +9,7 @@ use http::header::WARNING;
 use http::{HeaderMap, Request, Response};
 use tower::{Layer, Service};
 
-use crate::warnings::Warnings;
+use crate::warnings::{Warnings, say};
 
 /// From this level on, requests are shown: kubectl's.
 const SHOW_REQUESTS: u8 = 6;
@@ -65,7 +65,7 @@ where
             if let Some(what) = what {
                 let milliseconds = begun.elapsed().as_millis();
                 let status = answer.as_ref().map_or("failed".to_owned(), |response| response.status().to_string());
-                eprintln!("{what} {status} in {milliseconds} milliseconds");
+                say(format_args!("{what} {status} in {milliseconds} milliseconds"));
             }
             if let Ok(response) = &answer {
                 texts(response.headers()).for_each(|text| warnings.warn(text));

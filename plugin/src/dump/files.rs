@@ -78,3 +78,22 @@ pub(super) fn shown(path: &Path) -> String {
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_read_in_order_and_deeply_where_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("c")).unwrap();
+        for name in ["b.yaml", "a.json", "notes.txt", "c/d.yml"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        let found = |recursive| find(&[folder.path().to_owned()], recursive).map_err(|failure| failure.to_string());
+        assert_eq!(found(false), Ok(vec![path("a.json"), path("b.yaml")]));
+        assert_eq!(found(true), Ok(vec![path("a.json"), path("b.yaml"), path("c/d.yml")]));
+        assert!(find(&[path("c")], false).is_ok() && find(&[path("notes.txt")], false).is_ok());
+    }
+}

@@ -74,6 +74,8 @@ fn composition_goes_with_its_symphony_only_where_it_asks_to_and_that_is_missing(
         controller: true,
     }];
     assert_eq!(composition::wanted(&web).symphony, None, "the annotation is not there");
+    web.metadata.annotations.insert(FORCE_DELETE_WHEN_SYMPHONY_GONE.into(), "false".into());
+    assert_eq!(composition::wanted(&web).symphony, None, "the annotation says no");
     web.metadata.annotations.insert(FORCE_DELETE_WHEN_SYMPHONY_GONE.into(), "true".into());
     assert_eq!(composition::wanted(&web).symphony.as_deref(), Some("shop"));
     for (symphony, outcome, ground) in [

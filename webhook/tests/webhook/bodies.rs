@@ -31,7 +31,7 @@ async fn what_is_no_review_is_a_400_that_says_why() {
     refused(&b"\xff\xfe\x00"[..], StatusCode::BAD_REQUEST, "not an admission.k8s.io/v1 AdmissionReview").await;
     refused("[]", StatusCode::BAD_REQUEST, "AdmissionReview").await;
     refused("null", StatusCode::BAD_REQUEST, "AdmissionReview").await;
-    refused("{}", StatusCode::BAD_REQUEST, "AdmissionReview was expected").await;
+    refused("{}", StatusCode::BAD_REQUEST, "an object of no kind").await;
     refused(r#"{"apiVersion": "v1", "kind": "Pod"}"#, StatusCode::BAD_REQUEST, "v1 Pod").await;
     refused(whole.replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"), StatusCode::BAD_REQUEST, "v1beta1").await;
     refused(
@@ -42,6 +42,15 @@ async fn what_is_no_review_is_a_400_that_says_why() {
     .await;
     refused(whole.replace("review-1", ""), StatusCode::BAD_REQUEST, "no request with a uid").await;
     refused("[".repeat(1_000_000), StatusCode::BAD_REQUEST, "AdmissionReview").await;
+}
+
+#[test]
+fn a_review_that_is_cut_anywhere_is_refused() {
+    let whole = deletion(SlicesDelete, &slice("s1", "web")).to_string();
+    eno_webhook::review::parse(SlicesDelete, whole.as_bytes()).unwrap();
+    for length in 0..whole.len() {
+        assert!(eno_webhook::review::parse(SlicesDelete, &whole.as_bytes()[..length]).is_err(), "{length}");
+    }
 }
 
 #[tokio::test]

@@ -118,13 +118,12 @@ async fn a_read_that_takes_too_long_is_given_up_in_time() {
     let server = ApiServer::new().at(COMPOSITIONS, Answer::Silence);
     let question = deletion(SlicesDelete, &slice("s1", "web")).to_string();
     let asked = std::time::Instant::now();
-    let (_, body) =
-        Webhook::new(&server).post("/slices-delete?timeout=200ms", "application/json", question.into()).await;
+    let (_, body) = Webhook::new(&server).post("/slices-delete?timeout=1s", "application/json", question.into()).await;
     let took = asked.elapsed();
     crate::call::Reply(body["response"].clone())
         .asks_to_retry("ReferencesUnknown")
         .says("no answer from the API server");
-    assert!(took.as_millis() < 200, "{took:?}");
+    assert!(took.as_millis() < 1000, "{took:?}");
 }
 
 #[tokio::test]

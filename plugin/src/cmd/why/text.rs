@@ -111,7 +111,14 @@ fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
     if all.len() > few {
         shown.push(format!("  … {} more (--show-all)", all.len() - few));
     }
-    section(lines, &format!("Would be orphaned if you force it: {}", counted(all.len())), shown);
+    let title = match &explanation.says {
+        // Eno makes the next synthesis without it: what that still holds stays in its care.
+        Says::Slice { reason: "ReferencedByCurrent", .. } => {
+            "If you force it, what the next synthesis lacks is orphaned"
+        }
+        Says::Slice { .. } | Says::Composition { .. } => "Would be orphaned if you force it",
+    };
+    section(lines, &format!("{title}: {}", counted(all.len())), shown);
 }
 
 fn listed(names: &[String]) -> String {

@@ -1,0 +1,75 @@
+//! What to do against a blocker.
+
+use eno_shared::api::{Composition, Kind};
+use eno_shared::names::{
+    ENO_GROUP, FORCE_RESYNTHESIS, FOREGROUND_FINALIZER, IGNORE_SIDE_EFFECTS, MANAGED_BY_ENO, MANAGED_BY_LABEL,
+    ORPHAN_FINALIZER,
+};
+use eno_shared::stuck::Blocker;
+use eno_shared::{Compositions, Lookup};
+
+use super::Step;
+
+/// What to do, where anything can be done. `namespace` is that of what is blocked, with its compositions.
+pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Compositions) -> Option<Step> {
+    let pods = |app: &str| format!("kubectl get pods -A -l app={app}");
+    let kind = format!("{}.{ENO_GROUP}", Composition::PLURAL);
+    Some(match blocker {
+        Blocker::DeletionNotObserved | Blocker::NobodyActs => {
+            Step::new("see whether eno-controller runs", pods("eno-controller"))
+        }
+        Blocker::NoReconcilerSeen => Step::new("see whether eno-reconciler runs", pods("eno-reconciler")),
+        Blocker::ResourcesLeft { .. } => Step::new("see how eno-reconciler fares", pods("eno-reconciler")),
+        Blocker::ReconcileError { .. } => {
+            Step::new("mend what the error says; eno-reconciler tries again by itself", pods("eno-reconciler"))
+        }
+        Blocker::StatusMismatch { .. } => Step::new("see what eno-reconciler says of it", pods("eno-reconciler")),
+        Blocker::DependentsExist { dependents } => {
+            let (home, name) = dependents.first()?.split_once('/')?;
+            let what = "delete what depends on it first, where that is meant to go too";
+            Step::new(what, format!("kubectl delete {kind} {name} -n {home}"))
+        }
+        Blocker::CircularDependency { circle } => {
+            let (home, name) = circle.first()?.split_once('/')?;
+            Step::new(
+                "break the circle: drop a dependency of dependsOn",
+                format!("kubectl edit {kind} {name} -n {home}"),
+            )
+        }
+        Blocker::ResynthesisNeeded { composition } => {
+            let uuid = latest_synthesis(compositions.get(composition))?;
+            Step::new(
+                "ask for a new synthesis, which replaces the slice",
+                format!("kubectl annotate {kind} {composition} -n {namespace} --overwrite {FORCE_RESYNTHESIS}={uuid}"),
+            )
+        }
+        Blocker::SideEffectsIgnored { composition } => Step::new(
+            "allow new syntheses again, if that is meant",
+            format!("kubectl annotate {kind} {composition} -n {namespace} {IGNORE_SIDE_EFFECTS}-"),
+        ),
+        Blocker::SynthesisInFlight { .. } => Step::new(
+            "see whether the synthesizer's pod runs",
+            format!("kubectl get pods -A -l {MANAGED_BY_LABEL}={MANAGED_BY_ENO}"),
+        ),
+        Blocker::ForeignFinalizer { finalizers } => Step { what: who_releases(finalizers), command: None },
+        // Only what the verdict says helps against these.
+        Blocker::MissingSlice { .. } | Blocker::NamespaceTerminating | Blocker::NoOwner => return None,
+    })
+}
+
+/// Eno wants the uuid of the synthesis in flight, else of the current one.
+fn latest_synthesis(composition: Lookup<&Composition>) -> Option<String> {
+    let status = &composition.found()?.status;
+    let latest = status.in_flight_synthesis.as_ref().or(status.current_synthesis.as_ref());
+    latest.map(|synthesis| synthesis.uuid.clone())
+}
+
+fn who_releases(finalizers: &[String]) -> String {
+    let collector = |finalizer: &&String| matches!(finalizer.as_str(), FOREGROUND_FINALIZER | ORPHAN_FINALIZER);
+    let others: Vec<&str> = finalizers.iter().filter(|finalizer| !collector(finalizer)).map(String::as_str).collect();
+    if others.is_empty() {
+        return "wait: Kubernetes' garbage collector takes its finalizer off, once what it waits for is gone"
+            .to_owned();
+    }
+    format!("find who is to take off {}: Eno never does", others.join(", "))
+}
