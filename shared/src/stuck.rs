@@ -6,8 +6,6 @@
 
 use std::fmt;
 
-use crate::usage::Undone;
-
 mod composition;
 mod slice;
 
@@ -55,6 +53,12 @@ pub enum Blocker {
         /// Resources in all.
         of: usize,
     },
+    /// The slice's own resources are deleted, and Eno has yet to call the composition reconciled: others of its slices are
+    /// left, or the wake-up was lost (S2).
+    NotReconciled {
+        /// The composition.
+        composition: String,
+    },
     /// The slice's status does not match its resources; Eno's executor fails on it (S23).
     StatusMismatch {
         /// States in the status.
@@ -98,6 +102,7 @@ impl Blocker {
             Blocker::NoReconcilerSeen => "NoReconcilerSeen",
             Blocker::ReconcileError { .. } => "ReconcileError",
             Blocker::ResourcesLeft { .. } => "ResourcesLeft",
+            Blocker::NotReconciled { .. } => "NotReconciled",
             Blocker::StatusMismatch { .. } => "StatusMismatch",
             Blocker::ResynthesisNeeded { .. } => "ResynthesisNeeded",
             Blocker::SideEffectsIgnored { .. } => "SideEffectsIgnored",
@@ -132,9 +137,18 @@ impl fmt::Display for Blocker {
                 f.write_str("no state was ever written into the slice; no eno-reconciler seems to handle it")
             }
             Blocker::ReconcileError { error, resources } => {
-                write!(f, "{resources} resource(s) cannot be reconciled; the first says: {error}")
+                let what = if *resources == 1 { "resource" } else { "resources" };
+                write!(f, "{resources} {what} cannot be reconciled; the first says: {error}")
             }
-            Blocker::ResourcesLeft { left, of } => write!(f, "{}", Undone::ResourcesLeft { left: *left, of: *of }),
+            Blocker::ResourcesLeft { left, of } => {
+                write!(f, "{left} of {of} resources are not known to be deleted")
+            }
+            Blocker::NotReconciled { composition } => {
+                write!(
+                    f,
+                    "its own resources are deleted; composition {composition} has others, or Eno has yet to notice"
+                )
+            }
             Blocker::StatusMismatch { states, resources } => {
                 write!(f, "its status has {states} states for {resources} resources; Eno fails on that")
             }

@@ -143,7 +143,11 @@ fn states_of_slices() -> Vec<State> {
         state("owner unknown", slice_blockers_unknown(&held), &[]),
         state("resources left", of_slice(&held, &[going()], None), &["ResourcesLeft"]),
         state("no state", of_slice(&with(stateless(2)), &[going()], None), &["NoReconcilerSeen"]),
-        state("all deleted, the composition at work", of_slice(&with(content(3, 3)), &[going()], None), &[]),
+        state(
+            "all deleted, the composition at work",
+            of_slice(&with(content(3, 3)), &[going()], None),
+            &["NotReconciled"],
+        ),
         state("states do not match", of_slice(&mismatched(), &[going()], None), &["StatusMismatch"]),
         state("deletion not seen", of_slice(&held, &[unseen], None), &["DeletionNotObserved"]),
         state("in flight", of_slice(&held, &[in_flight(staying())], None), &["SynthesisInFlight"]),
@@ -194,6 +198,7 @@ fn each_code_is_shown_by_some_state() {
         "NoOwner",
         "NoReconcilerSeen",
         "NobodyActs",
+        "NotReconciled",
         "ReconcileError",
         "ResourcesLeft",
         "ResynthesisNeeded",
@@ -228,6 +233,17 @@ fn resources_of_all_slices_are_counted_together() {
     let two = slice("web-b", content(4, 3));
     let slices = [("web-a", Lookup::Found(&one)), ("web-b", Lookup::Found(&two))];
     assert_eq!(of_composition(&going(), &slices), [Blocker::ResourcesLeft { left: 3, of: 7 }]);
+}
+
+#[test]
+fn errors_of_all_resources_are_counted_and_the_first_is_told() {
+    let (mut one, two) = (erring(), erring());
+    if let Content::Read { states, .. } = &mut one.content {
+        states[0].reconciliation_error = "first".into();
+    }
+    let slices = [("web-a", Lookup::Found(&one)), ("web-b", Lookup::Found(&two))];
+    let expected = Blocker::ReconcileError { error: "first".into(), resources: 3 };
+    assert_eq!(of_composition(&going(), &slices)[0], expected);
 }
 
 #[test]

@@ -188,7 +188,9 @@ pub async fn client(kubeconfig: &Path) -> Result<Client> {
 
 /// Whether the API server of this kubeconfig answers that it is ready.
 pub async fn answers(client: &Client) -> Result<()> {
-    timeout(Duration::from_secs(10), client.request_text(http_get("/readyz")?)).await.context("no answer in 10 s")??;
+    timeout(Duration::from_secs(10), client.request_text(http_get("/readyz")?))
+        .await
+        .context("no answer in 10 s")??;
     Ok(())
 }
 

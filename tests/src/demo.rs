@@ -40,9 +40,11 @@ impl Demo {
         if self.offline {
             return offline::tell(&stage).await;
         }
-        stage.during("building the control plane, where it is not in the cache (some minutes, once)", control_plane).await?;
-        let controlplane =
-            stage.wait("starting etcd, kube-apiserver and kube-controller-manager", ControlPlane::start(Options::default()));
+        stage
+            .during("building the control plane, where it is not in the cache (some minutes, once)", control_plane)
+            .await?;
+        let controlplane = stage
+            .wait("starting etcd, kube-apiserver and kube-controller-manager", ControlPlane::start(Options::default()));
         let controlplane = controlplane.await?;
         let cluster = Cluster::of(&controlplane).await?;
         crds::install(&cluster).await?;
@@ -68,7 +70,11 @@ impl Demo {
 }
 
 fn rows(alone: &[Loss], guarded: &[Loss]) -> Vec<[String; 3]> {
-    alone.iter().zip(guarded).map(|(alone, guarded)| [alone.what.to_owned(), alone.to_string(), guarded.to_string()]).collect()
+    alone
+        .iter()
+        .zip(guarded)
+        .map(|(alone, guarded)| [alone.what.to_owned(), alone.to_string(), guarded.to_string()])
+        .collect()
 }
 
 fn build() -> Result<()> {

@@ -52,8 +52,12 @@ pub struct WebhookOptions {
     pub netns: Option<String>,
     /// Which build.
     pub profile: Profile,
+    /// Run its controllers too, for this namespace alone; else it only answers.
+    pub controllers: bool,
     /// Who it is; the administrator without.
     pub kubeconfig: Option<PathBuf>,
+    /// The controllers that run, for this namespace alone, as in `--controllers`; none where empty.
+    pub controllers: &'static str,
     /// Further flags.
     pub flags: Vec<String>,
 }
@@ -90,6 +94,14 @@ impl Webhook {
         command.args(["--secure-port=0", "--bind-address", address, "--metrics-bind-address=127.0.0.1:0"]);
         command.arg("--tls-cert-file").arg(&cert).arg("--tls-private-key-file").arg(&key);
         command.arg("--kubeconfig").arg(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig()));
+        if options.controllers {
+            // It runs alone, so there is nobody to elect.
+            command.args(["--leader-elect=false", "--composition-namespace", &options.namespace]);
+        } else {
+            command.arg("--controllers=");
+        }
+        command.arg(format!("--controllers={}", options.controllers));
+        command.args(["--leader-elect=false", "--composition-namespace", &options.namespace]);
         command.args(&options.flags);
         let mut process = Process::spawn(WEBHOOK_NAME, &command, &log)?;
         let (url, metrics) = eventually("eno-webhook to listen", READY, async || {
@@ -200,7 +212,11 @@ fn command(profile: Profile, netns: Option<&str>) -> Result<Command> {
         Profile::Release => "release",
     };
     let binary = workspace::target().join(folder).join(WEBHOOK_NAME);
-    ensure!(binary.is_file(), "no {}\nhint: build it with `cargo build`, or let `cargo xtask test` do all", binary.display());
+    ensure!(
+        binary.is_file(),
+        "no {}\nhint: build it with `cargo build`, or let `cargo xtask test` do all",
+        binary.display()
+    );
     let Some(netns) = netns else {
         return Ok(Command::new(binary));
     };

@@ -48,7 +48,8 @@ async fn adds_the_finalizer_to_a_new_slice_that_lacks_it() -> Result<()> {
 async fn warns_of_a_new_slice_that_no_composition_owns() -> Result<()> {
     let ground = Guarded::new("stray").await?;
     let owner = ground.cluster().apply(&composition(ground.name(), "web")).await?;
-    let warning = "this resourceslice has no composition as controller owner: Eno cannot clean it up, and fails on its deletion";
+    let warning =
+        "this resourceslice has no composition as controller owner: Eno cannot clean it up, and fails on its deletion";
     let mut ownerless = slice(&owner, "ownerless", "some", &[]);
     ownerless["metadata"]["ownerReferences"] = json!([]);
     assert_eq!(created(&ground, &ownerless).await?, (vec![CLEANUP_FINALIZER.to_owned()], vec![warning.to_owned()]));
@@ -81,9 +82,7 @@ async fn is_not_asked_about_what_eno_itself_does_all_the_time() -> Result<()> {
 
 /// Every form of the two lists that the webhook guards.
 fn shapes(owner: &DynamicObject, other: &DynamicObject, foreign: &DynamicObject) -> Vec<(Value, Value)> {
-    let reference = |owner: &DynamicObject| {
-        json!({"apiVersion": ENO_API_VERSION, "kind": "Composition", "name": owner.name_any(), "uid": owner.uid()})
-    };
+    let reference = |owner: &DynamicObject| json!({"apiVersion": ENO_API_VERSION, "kind": "Composition", "name": owner.name_any(), "uid": owner.uid()});
     let controller = |owner: &DynamicObject, controller: Value| {
         let mut reference = reference(owner);
         reference["controller"] = controller;
@@ -91,13 +90,8 @@ fn shapes(owner: &DynamicObject, other: &DynamicObject, foreign: &DynamicObject)
     };
     // It exists: the garbage collector takes references to what does not.
     let foreign = json!({"apiVersion": "v1", "kind": "Namespace", "name": foreign.name_any(), "uid": foreign.uid()});
-    let finalizers = [
-        json!(null),
-        json!([]),
-        json!([OTHER]),
-        json!([CLEANUP_FINALIZER]),
-        json!([OTHER, CLEANUP_FINALIZER]),
-    ];
+    let finalizers =
+        [json!(null), json!([]), json!([OTHER]), json!([CLEANUP_FINALIZER]), json!([OTHER, CLEANUP_FINALIZER])];
     let owners = [
         json!(null),
         json!([]),
@@ -178,7 +172,9 @@ async fn replace(ground: &Guarded, name: &str, object: &Value, params: &PostPara
 async fn updates_of_compositions_pass_while_the_webhook_is_down() -> Result<()> {
     let mut ground = Guarded::unguarded("comp-shapes").await?;
     let namespace = ground.name().to_owned();
-    for (name, finalizers) in [("absent", json!(null)), ("other", json!([OTHER])), ("both", json!([OTHER, CLEANUP_FINALIZER]))] {
+    for (name, finalizers) in
+        [("absent", json!(null)), ("other", json!([OTHER])), ("both", json!([OTHER, CLEANUP_FINALIZER]))]
+    {
         let mut object = composition(&namespace, name);
         object["metadata"]["finalizers"] = finalizers;
         ground.kubectl_with(&["create", "-f", "-"], &object.to_string()).await?.success()?;

@@ -8,14 +8,17 @@ use eno_shared::names::CLEANUP_FINALIZER;
 use eno_tests::cluster::Output;
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, reconciled_synthesis, slice};
-use eno_tests::webhook::Guarded;
 use eno_tests::webhook::answer::{denial, warnings};
+use eno_tests::webhook::{Guarded, WebhookOptions};
 use kube::api::{DeleteParams, DynamicObject};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::process::Command;
 
 const SLICES: &str = "resourceslices.eno.azure.io";
 const LIMIT: Duration = Duration::from_secs(30);
+/// As the field manager of the fixtures: what it does not name any more is removed.
+const APPLY: [&str; 6] = ["apply", "--server-side", "--field-manager=eno-tests", "--force-conflicts", "-f", "-"];
 
 /// What is said of the slice `web-0` of the live composition `web`.
 fn must(ground: &Guarded, what: &str) -> String {
@@ -78,10 +81,22 @@ async fn allows_deletion_of_garbage_and_of_what_a_finished_composition_leaves() 
     ground.patch_slice("web-old", "json", &strip).await?.success()?;
     gone(&ground, "web-old").await?;
 
-    ground.finished("done", 2).await?;
-    ground.delete_slice("done-0", &[]).await?.success()?;
-    ground.patch_slice("done-0", "merge", &json!({"metadata": {"finalizers": []}})).await?.success()?;
-    gone(&ground, "done-0").await
+    for how in ["merge", "replace", "apply"] {
+        ground.finished(how, 2).await?;
+        let slice = format!("{how}-0");
+        ground.delete_slice(&slice, &[]).await?.success()?;
+        let mut stripped = file(&ground.slice(&slice).await?);
+        stripped["metadata"]["finalizers"] = json!([]);
+        let stripped = stripped.to_string();
+        let released = match how {
+            "merge" => ground.patch_slice(&slice, "merge", &json!({"metadata": {"finalizers": []}})).await?,
+            "replace" => ground.kubectl_with(&["replace", "-f", "-"], &stripped).await?,
+            _ => ground.kubectl_with(&APPLY, &stripped).await?,
+        };
+        released.success()?;
+        gone(&ground, &slice).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,12 +175,11 @@ async fn denies_removal_of_the_finalizer_however_it_is_written() -> Result<()> {
     let json_patch = json!([{"op": "remove", "path": "/metadata/finalizers/0"}]);
     let merge_patch = json!({"metadata": {"finalizers": null}});
     let other_finalizer = json!({"metadata": {"finalizers": ["example.com/other"]}});
-    let apply = ["apply", "--server-side", "--field-manager=eno-tests", "--force-conflicts", "-f", "-"];
     let attempts: [(&str, Output); 6] = [
         ("JSON patch", ground.patch_slice("web-0", "json", &json_patch).await?),
         ("merge patch", ground.patch_slice("web-0", "merge", &merge_patch).await?),
         ("another finalizer in its place", ground.patch_slice("web-0", "merge", &other_finalizer).await?),
-        ("apply", ground.kubectl_with(&apply, &stripped).await?),
+        ("apply", ground.kubectl_with(&APPLY, &stripped).await?),
         ("replace", ground.kubectl_with(&["replace", "-f", "-"], &stripped).await?),
         ("edit", edit(&ground, &format!("sed -i /{}/d", CLEANUP_FINALIZER.replace('/', "."))).await?),
     ];
@@ -186,7 +200,10 @@ async fn edit(ground: &Guarded, editor: &str) -> Result<Output> {
     let cluster = ground.cluster();
     let mut kubectl = Command::new(cluster.kubectl_path());
     kubectl.args(["edit", SLICES, "web-0", "--namespace", ground.name()]).stdin(Stdio::null()).kill_on_drop(true);
-    let output = kubectl.env("KUBECONFIG", cluster.kubeconfig()).env("KUBE_EDITOR", editor).output().await?;
+    // It leaves the refused file in the folder for temporary ones.
+    let dir = TempDir::new()?;
+    kubectl.env("KUBECONFIG", cluster.kubeconfig()).env("KUBECACHEDIR", dir.path()).env("TMPDIR", dir.path());
+    let output = kubectl.env("KUBE_EDITOR", editor).output().await?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Output { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) })
 }
@@ -219,6 +236,25 @@ async fn denies_removal_and_change_of_the_owner() -> Result<()> {
     // What is not guarded may change.
     ground.patch_slice("web-0", "merge", &with(json!({"blockOwnerDeletion": false}))).await?.success()?;
     Ok(())
+}
+
+/// It empties a finished composition, for which it needs the owner; a strip would leave ownerless garbage.
+#[tokio::test(flavor = "multi_thread")]
+async fn denies_removal_of_an_owner_that_exists_while_the_cleanup_runs() -> Result<()> {
+    let mut ground = Guarded::unguarded("cleanup").await?;
+    ground.finished("web", 1).await?;
+    ground.guard_with(WebhookOptions { controllers: true, ..WebhookOptions::default() }).await?;
+    let before = ground.slice("web-0").await?;
+    let refused = ground.patch_slice("web-0", "merge", &json!({"metadata": {"ownerReferences": null}})).await?;
+    let namespace = ground.name();
+    assert_eq!(
+        denial(&refused, "slices-update")?,
+        format!(
+            "resourceslice {namespace}/web-0 must keep its owner: composition web exists, and its slices are cleaned up by \
+             it. Next: kubectl eno why resourceslice/web-0 -n {namespace}"
+        )
+    );
+    ground.unchanged(&before).await
 }
 
 /// A backup brings new uids and old names; the collector sees slices whose owner's uid does not exist.

@@ -46,26 +46,27 @@ async fn denies_removal_of_the_finalizer_until_eno_is_done() -> Result<()> {
 
     let compositions = ground.cluster().eno("Composition", ground.name());
     compositions.delete("web", &DeleteParams::background()).await?;
-    let unseen = must(&ground, "NeededForDeletion", "Eno has not seen the deletion yet, and would be orphaned");
+    let unseen =
+        must(&ground, "NeededForDeletion", "Eno has not seen the deletion yet. Its resources would be orphaned");
     assert_eq!(denial(&strip(&ground, "web").await?, "compositions-update")?, unseen);
 
     let mut bumped = compositions.get("web").await?;
     bumped.data["status"]["currentSynthesis"]["reconciled"] = json!(null);
     bumped.data["status"]["currentSynthesis"]["observedCompositionGeneration"] = json!(bumped.metadata.generation);
     ground.set_status("Composition", "web", &bumped.data["status"]).await?;
-    let undone = must(&ground, "NeededForDeletion", "its resources are not all deleted, and would be orphaned");
+    let undone =
+        must(&ground, "NeededForDeletion", "its resources are not all deleted. Its resources would be orphaned");
     assert_eq!(denial(&strip(&ground, "web").await?, "compositions-update")?, undone);
 
     ground.reconcile(&bumped).await?;
-    let left = "2 of the 2 resources in this slice are not known to be deleted (slice web-0), and would be orphaned";
-    assert_eq!(
-        denial(&strip(&ground, "web").await?, "compositions-update")?,
-        must(&ground, "NeededForDeletion", left)
-    );
+    let left =
+        "2 of the 2 resources in this slice are not known to be deleted (slice web-0). Its resources would be orphaned";
+    assert_eq!(denial(&strip(&ground, "web").await?, "compositions-update")?, must(&ground, "NeededForDeletion", left));
     ground.states("web-0", &reconciled_states(2, true)).await?;
     strip(&ground, "web").await?.success()?;
     assert!(!exists(&ground, "web").await?, "it had no other finalizer");
-    let annotations = audit::annotations(ground.cluster(), "compositions-update", "patch", ground.name(), "web").await?;
+    let annotations =
+        audit::annotations(ground.cluster(), "compositions-update", "patch", ground.name(), "web").await?;
     assert_eq!((&*annotations["reason"], &*annotations["evidence"]), ("CompositionReconciled", "live"));
     Ok(())
 }
@@ -164,14 +165,15 @@ async fn says_what_the_deletion_of_a_composition_will_do() -> Result<()> {
     };
     let web = format!("composition {namespace}/web: ");
     let plain = format!("{web}Eno deletes the resources of its 1 slice(s), then the slices");
-    assert_eq!(delete(&[]).await?, [plain.clone()]);
+    assert_eq!(delete(&[]).await?, std::slice::from_ref(&plain));
     let foreground = format!(
         "{web}with --cascade=foreground the collector asks for its slices before Eno is done; eno-webhook holds them \
          back, which delays the end"
     );
     assert_eq!(delete(&["--cascade=foreground"]).await?, [plain.clone(), foreground]);
-    let orphan =
-        format!("{web}with --cascade=orphan its slices lose their owner and Eno cannot finish; prefer --cascade=background");
+    let orphan = format!(
+        "{web}with --cascade=orphan its slices lose their owner and Eno cannot finish; prefer --cascade=background"
+    );
     assert_eq!(delete(&["--cascade=orphan"]).await?, [plain.clone(), orphan]);
 
     let mut dependent = composition(&namespace, "shop");

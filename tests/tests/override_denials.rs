@@ -43,7 +43,8 @@ async fn mark(ground: &Guarded, resource: &str, object: &DynamicObject, uid: &st
 async fn events(ground: &Guarded, about: &DynamicObject) -> Result<Vec<Value>> {
     let events = ground.cluster().api("events.k8s.io/v1", "Event", Some(ground.name()));
     let ours = |event: &DynamicObject| {
-        event.data["regarding"]["uid"] == json!(about.uid()) && event.data["reportingController"] == REPORTING_CONTROLLER
+        event.data["regarding"]["uid"] == json!(about.uid())
+            && event.data["reportingController"] == REPORTING_CONTROLLER
     };
     let all = events.list(&ListParams::default()).await?;
     Ok(all.into_iter().filter(ours).map(|event| event.data).collect())
@@ -142,7 +143,11 @@ async fn forces_updates_by_an_annotation_that_comes_with_them() -> Result<()> {
     };
     let of_slice = strip(ground.slice("web-0").await?.uid());
     let forced = ground.kubectl(&["patch", SLICES, "web-0", "--type=merge", "--patch", &of_slice]).await?;
-    assert!(warnings(&forced).concat().contains("web-0 must keep its finalizer (ReferencedByCurrent)"), "{}", forced.stderr);
+    assert!(
+        warnings(&forced).concat().contains("web-0 must keep its finalizer (ReferencedByCurrent)"),
+        "{}",
+        forced.stderr
+    );
     forced.success()?;
 
     grant(&ground, "bob", &["get", "patch"], COMPOSITIONS).await?;

@@ -180,7 +180,9 @@ async fn refuses_for_now_what_it_has_no_right_to_read_and_loses_nothing() -> Res
     for name in ["web-0", "web-old"] {
         let refused = ground.delete_slice(name, &[]).await?;
         let message = denial(&refused, "slices-delete")?;
-        let begin = format!("resourceslice {namespace}/{name} cannot be judged now (OwnerUnknown): its composition could not be read: ");
+        let begin = format!(
+            "resourceslice {namespace}/{name} cannot be judged now (OwnerUnknown): its composition could not be read: "
+        );
         assert!(message.starts_with(&begin) && message.contains(&user), "{message}");
         assert!(message.contains("Nothing was changed; try again."), "{message}");
         assert!(refused.stderr.starts_with("Error from server (ServiceUnavailable)"), "{}", refused.stderr);
@@ -189,7 +191,9 @@ async fn refuses_for_now_what_it_has_no_right_to_read_and_loses_nothing() -> Res
     let strip = strip().to_string();
     let args = ["patch", COMPOSITIONS, "done", "--type=merge", "--patch", &strip];
     let message = denial(&ground.kubectl(&args).await?, "compositions-update")?;
-    let begin = format!("composition {namespace}/done cannot be judged now (EvidenceUnknown): its slice done-0 could not be read: ");
+    let begin = format!(
+        "composition {namespace}/done cannot be judged now (EvidenceUnknown): its slice done-0 could not be read: "
+    );
     assert!(message.starts_with(&begin) && message.contains(&user), "{message}");
     let annotations = audit::annotations(ground.cluster(), "slices-delete", "delete", &namespace, "web-0").await?;
     assert_eq!((&*annotations["decision"], &*annotations["evidence"]), ("retry", "none"));

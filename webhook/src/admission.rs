@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use eno_shared::admission::{Answer, Ground, Outcome};
 use eno_shared::names::WEBHOOK_NAME;
+use tokio::sync::mpsc;
 
 use crate::deadline::Deadline;
 use crate::events::Events;
@@ -23,6 +24,7 @@ use crate::metrics::Metrics;
 use crate::mode::Mode;
 use crate::response::Response;
 use crate::review::{Request, Undecodable};
+use crate::store::Key;
 
 mod compositions;
 pub(crate) mod definitions;
@@ -40,13 +42,30 @@ pub struct Admission {
     mode: Mode,
     events: Events,
     metrics: Metrics,
+    cleanup: Cleanup,
+}
+
+/// What admission knows of the controllers.
+#[derive(Clone, Default)]
+pub struct Cleanup {
+    /// The slices of finished compositions are collected (A1), by this process or by another replica.
+    pub runs: bool,
+    /// Where to name slices that may soon have to be looked at; `None` where nobody looks.
+    pub hints: Option<mpsc::Sender<Key>>,
 }
 
 impl Admission {
     /// Everything that an answer needs.
     #[must_use]
-    pub fn new(facts: Facts, force: Force, mode: Mode, events: Events, metrics: Metrics) -> Arc<Self> {
-        Arc::new(Admission { facts, force, mode, events, metrics })
+    pub fn new(
+        facts: Facts,
+        force: Force,
+        mode: Mode,
+        events: Events,
+        metrics: Metrics,
+        cleanup: Cleanup,
+    ) -> Arc<Self> {
+        Arc::new(Admission { facts, force, mode, events, metrics, cleanup })
     }
 
     /// Answers one review.
@@ -58,6 +77,7 @@ impl Admission {
         log::reviewed(hook, request, &judged, started.elapsed());
         if !request.is_dry_run() {
             self.events.tell(hook, request, &judged);
+            self.hint(hook, &judged);
         }
         self.mode.respond(request, judged)
     }
@@ -66,7 +86,7 @@ impl Admission {
         let facts = &self.facts;
         let judged = match hook {
             Hook::SlicesDelete => slices::delete(request, facts, deadline).await,
-            Hook::SlicesUpdate => slices::update(request, facts, deadline).await,
+            Hook::SlicesUpdate => slices::update(request, facts, deadline, self.cleanup.runs).await,
             Hook::SlicesCreate => slices::create(request),
             Hook::CompositionsUpdate => compositions::update(request, facts, deadline).await,
             Hook::CompositionsDelete => compositions::delete(request, facts),
@@ -74,6 +94,14 @@ impl Admission {
             Hook::DefinitionsDelete => definitions::delete(request, facts, deadline).await,
         };
         judged.unwrap_or_else(|why| undecodable(hook, request, &why))
+    }
+
+    /// Names the slice to the controllers. They look for themselves; a hint that is lost loses nothing.
+    fn hint(&self, hook: Hook, judged: &Judged) {
+        if let (Hook::SlicesDelete | Hook::SlicesUpdate, Some(hints)) = (hook, &self.cleanup.hints) {
+            let Subject { namespace, name, .. } = &judged.subject;
+            let _ = hints.try_send(Key::new(namespace, name));
+        }
     }
 
     /// The metrics.

@@ -1,5 +1,7 @@
 //! The command line. Flags are named as Kubernetes' own components name them.
 
+mod control;
+
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use crate::config::{Config, Target};
 use crate::mode::Mode;
 use crate::server::Options;
 use crate::telemetry::LogFormat;
+use control::Control;
 
 /// Admission for Eno: keeps the slices that something still needs.
 #[derive(Debug, Parser)]
@@ -53,8 +56,8 @@ pub(crate) struct Serve {
     /// How far denials go.
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
-    /// Watch the compositions of this namespace only, to find which refer to a slice (can be repeated); other namespaces
-    /// are listed when they are asked about.
+    /// Watch this namespace only (can be repeated): the controllers keep to it, and admission lists the compositions of
+    /// others when it is asked about them.
     #[arg(long = "composition-namespace", value_name = "NAMESPACE")]
     composition_namespaces: Vec<String>,
     /// After a signal to end: how long to answer on while unready.
@@ -63,6 +66,8 @@ pub(crate) struct Serve {
     /// After that: how long open requests may take.
     #[arg(long, value_name = "DURATION", default_value = "6s", value_parser = duration)]
     shutdown_drain_duration: Duration,
+    #[command(flatten)]
+    control: Control,
     /// How log lines look.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
@@ -103,6 +108,7 @@ impl Serve {
             composition_namespaces: self.composition_namespaces.clone(),
             shutdown_delay: self.shutdown_delay_duration,
             drain: self.shutdown_drain_duration,
+            control: self.control.options(&self.composition_namespaces),
             ..Options::new(cert, key)
         })
     }
@@ -173,7 +179,8 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_library() {
-        let (parsed, library) = (serve(&[]).unwrap(), Options::new("c", "k"));
+        // The library runs no controllers unless it is told how.
+        let (parsed, library) = (serve(&["--controllers="]).unwrap(), Options::new("c", "k"));
         assert_eq!(format!("{parsed:?}"), format!("{library:?}"));
     }
 

@@ -145,13 +145,8 @@ struct Controller {
 impl Controller {
     fn new(client: Client, options: Options, leadership: Leadership, reporter: Reporter) -> Self {
         let permits = Arc::new(Semaphore::new(options.writes));
-        let looker = Looker {
-            client: client.clone(),
-            enabled: options.enabled,
-            dry_run: options.dry_run,
-            permits,
-            leadership,
-        };
+        let looker =
+            Looker { client: client.clone(), enabled: options.enabled, dry_run: options.dry_run, permits, leadership };
         Controller {
             store: Store::new(&scopes(&options.namespaces)),
             queue: Queue::default(),
@@ -243,10 +238,7 @@ impl Controller {
         vec![]
     }
 
-    fn observe_composition(
-        &mut self,
-        change: Change<Named<Lookup<Arc<Composition>>>>,
-    ) -> Vec<Key> {
+    fn observe_composition(&mut self, change: Change<Named<Lookup<Arc<Composition>>>>) -> Vec<Key> {
         match change {
             Change::Relist(scope) => {
                 self.store.compositions_relist(&scope);

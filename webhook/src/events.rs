@@ -1,4 +1,5 @@
-//! Events for what people should find later: an override, and a composition whose resources may be orphaned.
+//! Events for what people should find later: an override, a composition whose resources may be orphaned, and what the
+//! controllers have to tell.
 //!
 //! They are posted in the background, from a queue with a bound. An answer never waits for one; when the queue is full, the
 //! Event is dropped and counted.
@@ -58,11 +59,17 @@ impl Events {
         let event = Event {
             type_: EventType::Warning,
             reason: reason.into(),
-            note: Some(note.chars().take(LONGEST_NOTE).collect()),
+            note: Some(note),
             action: action.into(),
             secondary: None,
         };
-        if self.queue.try_send((event, reference(&judged.subject))).is_err() {
+        self.post(event, reference(&judged.subject));
+    }
+
+    /// Leaves an Event to be posted.
+    pub(crate) fn post(&self, mut event: Event, regarding: ObjectReference) {
+        event.note = event.note.map(|note| note.chars().take(LONGEST_NOTE).collect());
+        if self.queue.try_send((event, regarding)).is_err() {
             self.metrics.event("dropped");
         }
     }

@@ -129,7 +129,6 @@ impl Election {
             let created = Lease {
                 metadata: ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() },
                 spec: Some(self.record(None)),
-                ..Lease::default()
             };
             return won(self.leases.create(&PostParams::default(), &created).await);
         };

@@ -7,18 +7,24 @@
 //! ```
 //!
 //! [`hooks`] is the table that router and configuration share. Read [`admission`] first.
+//!
+//! On the leader, [`controllers`] finish what an admission or a watch has started: they collect garbage slices and release
+//! finalizers. They ask the same rules.
 
 pub mod admission;
 mod args;
 pub mod candidates;
 pub mod config;
 pub mod connection;
+pub mod control;
+pub mod controllers;
 pub mod deadline;
 pub mod events;
 pub mod facts;
 pub mod force;
 pub mod health;
 pub mod hooks;
+pub mod leader;
 pub mod listener;
 pub mod metrics;
 pub mod mode;
@@ -27,6 +33,7 @@ pub mod review;
 pub mod router;
 mod run;
 pub mod server;
+pub mod store;
 mod telemetry;
 pub mod tls;
 

@@ -13,6 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::admission::{Forced, Judged};
+use crate::controllers::metrics::ControllerMetrics;
 use crate::hooks::Hook;
 
 /// Seconds, from half a millisecond to the longest time a hook may take.
@@ -36,6 +37,7 @@ struct Inner {
     certificate_end: Gauge<f64, AtomicU64>,
     certificate_loads_failed: Counter,
     draining: Gauge<i64, AtomicI64>,
+    controllers: ControllerMetrics,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -85,6 +87,7 @@ impl Default for Metrics {
             certificate_end: Gauge::default(),
             certificate_loads_failed: Counter::default(),
             draining: Gauge::default(),
+            controllers: ControllerMetrics::default(),
         };
         let r = &mut inner.registry;
         r.register("reviews", "Reviews answered, before the mode is applied", inner.reviews.clone());
@@ -107,6 +110,7 @@ impl Default for Metrics {
             inner.certificate_loads_failed.clone(),
         );
         r.register("draining", "1 once the process is about to end", inner.draining.clone());
+        inner.controllers.register(r);
         Metrics(Arc::new(inner))
     }
 }
@@ -118,6 +122,12 @@ impl Metrics {
         let mut text = String::new();
         encode(&mut text, &self.0.registry).expect("writing to a String does not fail");
         text
+    }
+
+    /// Those of the controllers.
+    #[must_use]
+    pub fn controllers(&self) -> ControllerMetrics {
+        self.0.controllers.clone()
     }
 
     /// A review was answered.

@@ -9,13 +9,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kube::Client;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, Cleanup};
 use crate::candidates::Candidates;
 use crate::connection::{Connections, Times};
+use crate::control::{self, Control};
 use crate::events::{Events, Poster};
 use crate::facts::Facts;
 use crate::force::Force;
@@ -24,6 +26,7 @@ use crate::listener;
 use crate::metrics::Metrics;
 use crate::mode::Mode;
 use crate::router;
+use crate::store::Key;
 use crate::tls::Certificate;
 
 /// How the server is set up.
@@ -51,6 +54,8 @@ pub struct Options {
     pub certificate_poll: Duration,
     /// The times a connection has.
     pub times: Times,
+    /// The controllers, where any runs.
+    pub control: Option<control::Options>,
 }
 
 impl Options {
@@ -68,6 +73,7 @@ impl Options {
             drain: Duration::from_secs(6),
             certificate_poll: Duration::from_secs(10),
             times: Times { handshake: Duration::from_secs(10), idle: Duration::from_secs(100) },
+            control: None,
         }
     }
 
@@ -95,7 +101,9 @@ pub struct Server {
     metrics: Metrics,
     health: Health,
     admission: Arc<Admission>,
+    events: Events,
     poster: Poster,
+    hints: mpsc::Receiver<Key>,
 }
 
 impl Server {
@@ -116,9 +124,27 @@ impl Server {
         let (events, poster) = Events::new(metrics.clone());
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client.clone(), metrics.clone());
-        let admission = Admission::new(facts, force, options.mode, events, metrics.clone());
+        let (hint, hints) = mpsc::channel(HINTS);
+        let cleanup = options.control.as_ref().map_or_else(Cleanup::default, |control| Cleanup {
+            runs: control.controllers.enabled.cleanup && !control.controllers.dry_run,
+            hints: Some(hint),
+        });
+        let admission = Admission::new(facts, force, options.mode, events.clone(), metrics.clone(), cleanup);
         let health = Health::new(candidates.clone(), metrics.clone());
-        Ok(Server { client, options, certificate, secure, plain, candidates, metrics, health, admission, poster })
+        Ok(Server {
+            client,
+            options,
+            certificate,
+            secure,
+            plain,
+            candidates,
+            metrics,
+            health,
+            admission,
+            events,
+            poster,
+            hints,
+        })
     }
 
     /// Where admission listens.
@@ -140,8 +166,20 @@ impl Server {
     /// Serves until `shutdown`; then turns unready at once, answers on for the delay, accepts nothing more, and ends when
     /// the open requests are answered or their time is up.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let Server { client, options, certificate, secure, plain, candidates, metrics, health, admission, poster } =
-            self;
+        let Server {
+            client,
+            options,
+            certificate,
+            secure,
+            plain,
+            candidates,
+            metrics,
+            health,
+            admission,
+            events,
+            poster,
+            hints,
+        } = self;
         let config = Arc::new(certificate.server_config());
         let hooks = Connections {
             tls: Some(TlsAcceptor::from(config)),
@@ -163,7 +201,8 @@ impl Server {
         };
         let posting = CancellationToken::new();
         let posted = tokio::spawn(poster.run(client.clone(), posting.clone()));
-        let watching = tokio::spawn(candidates.watch(client));
+        let watching = tokio::spawn(candidates.watch(client.clone()));
+        let control = options.control.map(|options| Control::start(client, options, hints, &metrics, events));
         let renewing = tokio::spawn(certificate.keep_fresh(options.certificate_poll, metrics));
         let accepting = tokio::spawn(hooks.clone().accept(secure));
         let probing = tokio::spawn(probes.clone().accept(plain));
@@ -171,6 +210,9 @@ impl Server {
         shutdown.await;
         tracing::info!(delay = ?options.shutdown_delay, "shutting down: unready, and still answering");
         health.drain();
+        if let Some(control) = control {
+            control.stop().await;
+        }
         tokio::time::sleep(options.shutdown_delay).await;
         hooks.finish(accepting, options.drain).await;
         posting.cancel();
@@ -185,3 +227,5 @@ impl Server {
 
 /// How long the last Events may take.
 const POSTING: Duration = Duration::from_secs(1);
+/// How many hints may wait.
+const HINTS: usize = 1024;

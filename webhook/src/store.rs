@@ -172,10 +172,8 @@ impl Store {
         let finalizers = self.shared_finalizers(metadata.finalizers.clone());
         let known = self.namespaces.entry(Arc::clone(&key.namespace)).or_default();
         let owner = composition_owner(&metadata).map(|owner| {
-            let (shared, owned) = known
-                .owned
-                .entry(owner.name.clone())
-                .or_insert_with(|| (Arc::new(owner.clone()), HashSet::new()));
+            let (shared, owned) =
+                known.owned.entry(owner.name.clone()).or_insert_with(|| (Arc::new(owner.clone()), HashSet::new()));
             owned.insert(Arc::clone(&key.name));
             if **shared == *owner { Arc::clone(shared) } else { Arc::new(owner.clone()) }
         });
@@ -331,7 +329,8 @@ impl Namespace {
         for status in now.found().copied().into_iter().chain(before).map(|composition| &composition.status) {
             let syntheses = [&status.in_flight_synthesis, &status.current_synthesis, &status.previous_synthesis];
             let slices = syntheses.into_iter().flatten().flat_map(|synthesis| &synthesis.resource_slices);
-            names.extend(slices.filter_map(|slice| Some(Arc::clone(self.slices.get_key_value(slice.name.as_str())?.0))));
+            names
+                .extend(slices.filter_map(|slice| Some(Arc::clone(self.slices.get_key_value(slice.name.as_str())?.0))));
         }
         names.into_iter().map(|name| Key { namespace: Arc::clone(&composition.namespace), name }).collect()
     }
@@ -363,7 +362,10 @@ mod tests {
         let mut store = Store::new(&scopes(&[]));
         let key = see(&mut store, "a", &composition("web"));
         store.slices_listed(&None);
-        assert!(!store.synced() && store.compositions(&key.namespace).is_none(), "an unread composition is not missing");
+        assert!(
+            !store.synced() && store.compositions(&key.namespace).is_none(),
+            "an unread composition is not missing"
+        );
         store.compositions_listed(&None);
         assert!(store.synced() && store.compositions(&key.namespace).is_some());
     }

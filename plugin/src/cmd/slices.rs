@@ -12,7 +12,7 @@ use crate::cli::{Cli, SlicesFlags};
 use crate::failure::Failure;
 use crate::finding::Finding;
 use crate::item::{COLUMNS, Column, Item};
-use crate::output::table::Table;
+use crate::output::table::{Table, sanitized};
 use crate::output::{self, Format, Objects};
 use crate::query::{Depth, Query};
 use crate::source::Source;
@@ -102,7 +102,9 @@ fn print(
             output::lines(table.lines(!flags.output.no_headers, "", style))?;
         }
         Format::Name => {
-            output::lines(items.iter().map(|item| format!("resourceslice.{ENO_GROUP}/{}", item.name())).collect())?;
+            output::lines(
+                items.iter().map(|item| sanitized(&format!("resourceslice.{ENO_GROUP}/{}", item.name()))).collect(),
+            )?;
         }
         Format::Objects(form) => {
             let values = items.iter().map(serde_json::to_value).collect::<Result<Vec<Value>, _>>();

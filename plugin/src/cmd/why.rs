@@ -5,6 +5,7 @@ mod explanation;
 mod facts;
 mod next;
 mod orphans;
+mod shell;
 mod slice;
 mod target;
 mod text;
@@ -15,12 +16,14 @@ use jiff::SignedDuration;
 
 use crate::cli::{Cli, SourceFlags, WhyFlags};
 use crate::failure::{CANNOT_TELL, Failure};
+use crate::output::table::sanitized;
 use crate::output::{self, Format, Objects};
 use crate::query::{Depth, Query};
 use crate::snapshot::Snapshot;
 use crate::source::Source;
 use explanation::Explanation;
 use next::Advice;
+use shell::quoted;
 use target::{Kind, Target};
 
 /// Runs the command.
@@ -103,16 +106,10 @@ fn dump_flags(flags: &SourceFlags) -> String {
     text
 }
 
-/// For a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./+@%".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
 fn print(format: &Format, explanation: &Explanation, flags: &WhyFlags) -> Result<(), Failure> {
     match format {
         Format::Text { .. } => output::lines(text::render(explanation, flags)),
-        Format::Name => output::lines(vec![explanation.resource_name()]),
+        Format::Name => output::lines(vec![sanitized(&explanation.resource_name())]),
         Format::Objects(form) => {
             let object = serde_json::to_value(explanation).map_err(Failure::local)?;
             form.print(Objects::One(object), flags.output.no_headers)

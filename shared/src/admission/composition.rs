@@ -94,7 +94,7 @@ fn judge_update(old: &Composition, evidence: &Evidence) -> Answer {
         (_, Undecided::Undone { slice, undone }) => {
             let blamed = slice.map_or(String::new(), |slice| format!(" (slice {slice})"));
             let message = format!(
-                "{object} must keep its finalizer (NeededForDeletion): {undone}{blamed}, and would be orphaned. Next: {}",
+                "{object} must keep its finalizer (NeededForDeletion): {undone}{blamed}. Its resources would be orphaned. Next: {}",
                 why(old)
             );
             Answer::deny(Ground::NeededForDeletion, message)

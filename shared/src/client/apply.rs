@@ -72,8 +72,7 @@ pub async fn patch<K: Kind>(
     limit: Duration,
 ) -> Result<Written, ReadError> {
     let params = PatchParams { dry_run: effect == Effect::DryRun, ..PatchParams::default() };
-    let request =
-        Request::new(K::path(Some(&judged.namespace))).patch(&judged.name, &params, &Body::Json::<()>(patch));
+    let request = Request::new(K::path(Some(&judged.namespace))).patch(&judged.name, &params, &Body::Json::<()>(patch));
     send(client, request, limit).await
 }
 

@@ -52,7 +52,12 @@ fn held(
             .map(|synthesis| Blocker::SynthesisInFlight { uuid: synthesis.uuid.clone() })
             .collect(),
         Reason::NeededForDeletion { undone: Undone::DeletionNotObserved, .. } => vec![Blocker::DeletionNotObserved],
-        Reason::NeededForDeletion { .. } => resources_left(slice),
+        Reason::NeededForDeletion { .. } => match resources_left(slice) {
+            left if left.is_empty() && slice.content != Content::Unread => {
+                vec![Blocker::NotReconciled { composition: name.to_owned() }]
+            }
+            left => left,
+        },
         Reason::ReferencedByCurrent { .. } => {
             let composition_name = name.to_owned();
             let mut blockers = vec![match composition.metadata.annotation(IGNORE_SIDE_EFFECTS) {

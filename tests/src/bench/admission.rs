@@ -71,9 +71,8 @@ impl Admission {
         println!("  webhook, allowed      {allowed}");
         println!("  webhook, denied       {denied}");
         println!("  the review alone      {called}   (TLS kept alive, live read of the composition included)");
-        let added = |percent| {
-            (allowed.percentile(percent).as_secs_f64() - none.percentile(percent).as_secs_f64()) * 1000.0
-        };
+        let added =
+            |percent| (allowed.percentile(percent).as_secs_f64() - none.percentile(percent).as_secs_f64()) * 1000.0;
         println!("  added by the webhook  p50 {:6.2} ms   p99 {:6.2} ms", added(50), added(99));
         Ok(())
     }
@@ -88,7 +87,8 @@ impl Admission {
         for slice in ["needed", "garbage"] {
             cluster.apply(&fixtures::slice(&web, slice, "", &[fixtures::config_map(name, "web", 0)])).await?;
         }
-        let status = json!({"currentSynthesis": fixtures::reconciled_synthesis("1", web.metadata.generation, &["needed"])});
+        let status =
+            json!({"currentSynthesis": fixtures::reconciled_synthesis("1", web.metadata.generation, &["needed"])});
         cluster.set_status(&fixtures::composition(name, "web"), &status).await?;
         Ok(Place { slices: cluster.eno("ResourceSlice", name), namespace })
     }
@@ -127,7 +127,8 @@ async fn review(place: &Place) -> Result<Value> {
 
 async fn call(client: &Client, review: &Value) -> Result<std::time::Duration> {
     let body = serde_json::to_vec(review)?;
-    let request = http::Request::post("/slices-delete?timeout=5s").header("content-type", "application/json").body(body)?;
+    let request =
+        http::Request::post("/slices-delete?timeout=5s").header("content-type", "application/json").body(body)?;
     let begun = Instant::now();
     let answer: Value = client.request(request).await?;
     let took = begun.elapsed();

@@ -26,7 +26,14 @@ impl Times {
 impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = |percent| self.percentile(percent).as_secs_f64() * 1000.0;
-        write!(f, "p50 {:6.2} ms   p90 {:6.2} ms   p99 {:6.2} ms   n {}", millis(50), millis(90), millis(99), self.0.len())
+        write!(
+            f,
+            "p50 {:6.2} ms   p90 {:6.2} ms   p99 {:6.2} ms   n {}",
+            millis(50),
+            millis(90),
+            millis(99),
+            self.0.len()
+        )
     }
 }
 

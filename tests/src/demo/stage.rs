@@ -134,9 +134,5 @@ fn plugin_path() -> Result<OsString> {
 async fn run(mut command: Command) -> Result<Output> {
     let output = command.output().await.with_context(|| format!("running {:?}", command.as_std().get_program()))?;
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Ok(Output {
-        stdout: text(&output.stdout),
-        stderr: text(&output.stderr),
-        code: output.status.code().unwrap_or(-1),
-    })
+    Ok(Output { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) })
 }

@@ -52,10 +52,7 @@ impl fmt::Display for Loss {
 
 /// Tells both.
 pub async fn tell(stage: &Stage, cluster: &Cluster, compositions: usize, guard: Guard) -> Result<Vec<Loss>> {
-    Ok(vec![
-        namespace_delete(stage, cluster, compositions, guard).await?,
-        slow_synthesis(stage, cluster, guard).await?,
-    ])
+    Ok(vec![namespace_delete(stage, cluster, compositions, guard).await?, slow_synthesis(stage, cluster, guard).await?])
 }
 
 async fn guarded(stage: &Stage, scenario: &Scenario, guard: Guard) -> Result<Option<Webhook>> {
@@ -98,7 +95,9 @@ async fn namespace_delete(stage: &Stage, cluster: &Cluster, compositions: usize,
     let lost = stage.wait("Eno at work", scenario.orphaned(LIMIT)).await?;
     stage.say(&match lost {
         0 => format!("Compositions and slices are gone, and so are all {total} ConfigMaps."),
-        lost => format!("Compositions and slices are gone. {lost} ConfigMaps are left, and nothing knows of them any more."),
+        lost => {
+            format!("Compositions and slices are gone. {lost} ConfigMaps are left, and nothing knows of them any more.")
+        }
     });
     Ok(Loss { what: "kubectl delete namespace", lost, of: total, how: "resources orphaned" })
 }
@@ -160,7 +159,10 @@ async fn slow_synthesis(stage: &Stage, cluster: &Cluster, guard: Guard) -> Resul
     let lost = SLICES.saturating_sub(kept);
     stage.say(&match lost {
         0 => format!("After {} s all {SLICES} slices are there.", SLOW.as_secs()),
-        lost => format!("After {} s Eno has deleted {lost} of its own slices as unused. It will begin anew, and lose them again.", SLOW.as_secs()),
+        lost => format!(
+            "After {} s Eno has deleted {lost} of its own slices as unused. It will begin anew, and lose them again.",
+            SLOW.as_secs()
+        ),
     });
     Ok(Loss { what: "a synthesis of more than 5 s", lost, of: SLICES, how: "slices lost" })
 }

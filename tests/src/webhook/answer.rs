@@ -12,7 +12,8 @@ use crate::cluster::Output;
 pub fn denial(output: &Output, hook: &str) -> Result<String> {
     ensure!(output.code == 1, "exit code {} where 1 was expected:\n{}{}", output.code, output.stdout, output.stderr);
     let before = format!("admission webhook \"{hook}.{HOOK_DOMAIN}\" denied the request: ");
-    let (_, message) = output.stderr.split_once(&before).with_context(|| format!("no denial by {hook}:\n{}", output.stderr))?;
+    let (_, message) =
+        output.stderr.split_once(&before).with_context(|| format!("no denial by {hook}:\n{}", output.stderr))?;
     Ok(message.lines().next().unwrap_or_default().to_owned())
 }
 

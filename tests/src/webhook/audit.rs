@@ -40,9 +40,9 @@ pub async fn annotations(
         };
         let ours = |request: Value| {
             let annotations = request["annotations"].as_object()?;
-            let ours = annotations.iter().filter_map(|(key, value)| {
-                Some((key.strip_prefix(&prefix)?.to_owned(), value.as_str()?.to_owned()))
-            });
+            let ours = annotations
+                .iter()
+                .filter_map(|(key, value)| Some((key.strip_prefix(&prefix)?.to_owned(), value.as_str()?.to_owned())));
             Some(ours.collect::<BTreeMap<_, _>>()).filter(|ours| !ours.is_empty())
         };
         requests.filter(of).find_map(ours).context("there is none")

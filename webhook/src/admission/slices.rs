@@ -11,9 +11,6 @@ use crate::deadline::Deadline;
 use crate::facts::Facts;
 use crate::review::{Request, Undecodable};
 
-/// This process does not collect the slices of finished compositions.
-const CLEANUP_RUNS: bool = false;
-
 /// C1.
 pub(super) async fn delete(request: &Request<'_>, facts: &Facts, deadline: Deadline) -> Result<Judged, Undecodable> {
     let slice: ResourceSlice = request.decode_old()?;
@@ -25,14 +22,19 @@ pub(super) async fn delete(request: &Request<'_>, facts: &Facts, deadline: Deadl
 }
 
 /// C2.
-pub(super) async fn update(request: &Request<'_>, facts: &Facts, deadline: Deadline) -> Result<Judged, Undecodable> {
+pub(super) async fn update(
+    request: &Request<'_>,
+    facts: &Facts,
+    deadline: Deadline,
+    cleanup_runs: bool,
+) -> Result<Judged, Undecodable> {
     let (old, new): (ResourceSlice, ResourceSlice) = (request.decode_old()?, request.decode_new()?);
     let dropped = Dropped::between(&old, &new);
     if !dropped.any() {
-        return Ok(Judged::from_review(&old, slice::update(&old, dropped, &not_read(), CLEANUP_RUNS)));
+        return Ok(Judged::from_review(&old, slice::update(&old, dropped, &not_read(), cleanup_runs)));
     }
     let compositions = facts.compositions_of(&old, deadline).await;
-    let answer = slice::update(&old, dropped, &compositions, CLEANUP_RUNS);
+    let answer = slice::update(&old, dropped, &compositions, cleanup_runs);
     Ok(Judged::live(&old, answer).or_overridden_by(&new.metadata))
 }
 

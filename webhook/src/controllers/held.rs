@@ -27,7 +27,13 @@ impl Held {
     }
 
     /// Takes note of a judgement. Returns when the slice is to be looked at again, were nothing to happen before.
-    pub fn judged(&mut self, key: &Key, slice: &ResourceSlice, judgement: &Judgement, now: Timestamp) -> Option<Instant> {
+    pub fn judged(
+        &mut self,
+        key: &Key,
+        slice: &ResourceSlice,
+        judgement: &Judgement,
+        now: Timestamp,
+    ) -> Option<Instant> {
         match (judgement.verdict, slice.metadata.deletion_timestamp) {
             (Verdict::Hold, Some(deleted)) => {
                 self.since.insert(key.clone(), deleted);

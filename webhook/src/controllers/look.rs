@@ -168,16 +168,15 @@ impl Looker {
         let lacks_finalizer = !slice.metadata.has_cleanup_finalizer();
         match judgement.verdict {
             Verdict::Collect if self.enabled.cleanup => self.collect(slice, judgement, compositions).await,
-            Verdict::Release if self.enabled.release && !lacks_finalizer => self.release(&slice.metadata, judgement).await,
+            Verdict::Release if self.enabled.release && !lacks_finalizer => {
+                self.release(&slice.metadata, judgement).await
+            }
             Verdict::Keep if self.enabled.release && lacks_finalizer && is_needed(&judgement.reason) => {
                 self.restore(&slice.metadata, judgement).await
             }
-            Verdict::Keep
-            | Verdict::Collect
-            | Verdict::Wait
-            | Verdict::Hold
-            | Verdict::Release
-            | Verdict::Unknown => Ok(Outcome::Disagreed),
+            Verdict::Keep | Verdict::Collect | Verdict::Wait | Verdict::Hold | Verdict::Release | Verdict::Unknown => {
+                Ok(Outcome::Disagreed)
+            }
         }
     }
 
@@ -233,12 +232,7 @@ impl Looker {
         Ok(outcome)
     }
 
-    async fn patch(
-        &self,
-        metadata: &Metadata,
-        patch: json_patch::Patch,
-        done: Outcome,
-    ) -> Result<Outcome, ReadError> {
+    async fn patch(&self, metadata: &Metadata, patch: json_patch::Patch, done: Outcome) -> Result<Outcome, ReadError> {
         let written = client::patch::<ResourceSlice>(&self.client, metadata, patch, Effect::Real, REQUEST).await?;
         Ok(match written {
             Written::Done(_) => done,
@@ -286,10 +280,7 @@ impl SharedRead<'_> {
 /// Is a live slice kept because a composition needs it?
 #[must_use]
 pub fn is_needed(reason: &Reason) -> bool {
-    matches!(
-        reason,
-        Reason::ReferencedByCurrent { .. } | Reason::ReferencedByPrevious { .. } | Reason::InFlight { .. }
-    )
+    matches!(reason, Reason::ReferencedByCurrent { .. } | Reason::ReferencedByPrevious { .. } | Reason::InFlight { .. })
 }
 
 fn log(done: &str, slice: &Metadata, judgement: &Judgement) {

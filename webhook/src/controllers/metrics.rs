@@ -57,7 +57,11 @@ impl ControllerMetrics {
         registry.register("notes", "What was worth an Event", self.notes.clone());
         registry.register("watch_restarts", "Watches that failed and began again", self.watch_restarts.clone());
         registry.register("queue_length", "Slices that wait for a look, or are looked at", self.queue.clone());
-        registry.register("oldest_hold_seconds", "For how long the oldest slice has been held", self.oldest_hold.clone());
+        registry.register(
+            "oldest_hold_seconds",
+            "For how long the oldest slice has been held",
+            self.oldest_hold.clone(),
+        );
         registry.register("collecting_paused", "1 while the brake is on", self.paused.clone());
         registry.register("leading", "1 while this process leads", self.leading.clone());
     }

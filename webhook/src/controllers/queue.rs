@@ -191,7 +191,10 @@ mod tests {
             queue.done(&key("unknown"), None);
             queue.busy.clear();
         }
-        assert!(delays.windows(2).all(|pair| pair[0] <= pair[1]) && *delays.last().unwrap() == LONGEST_BACKOFF, "{delays:?}");
+        assert!(
+            delays.windows(2).all(|pair| pair[0] <= pair[1]) && *delays.last().unwrap() == LONGEST_BACKOFF,
+            "{delays:?}"
+        );
         queue.add(key("bad"));
         queue.take(1).await;
         queue.done(&key("bad"), None);

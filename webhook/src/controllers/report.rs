@@ -88,7 +88,9 @@ impl Note {
             type_: EventType::Warning,
             reason: "ResynthesisNeeded",
             action: "Resynthesize",
-            text: format!("a slice that it needs is being deleted, and only a new synthesis frees it; none is asked for: {why}"),
+            text: format!(
+                "a slice that it needs is being deleted, and only a new synthesis frees it; none is asked for: {why}"
+            ),
             plural: "slices that it needs are being deleted, and only a new synthesis frees them; none is asked for",
         }
     }
@@ -208,12 +210,7 @@ impl Reporter {
     }
 
     /// The state of things.
-    pub fn counted(
-        &self,
-        verdicts: &HashMap<(Verdict, &'static str), usize>,
-        queue: usize,
-        oldest_hold: Duration,
-    ) {
+    pub fn counted(&self, verdicts: &HashMap<(Verdict, &'static str), usize>, queue: usize, oldest_hold: Duration) {
         self.metrics.counted(verdicts, queue, oldest_hold);
     }
 }

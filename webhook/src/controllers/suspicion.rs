@@ -32,7 +32,9 @@ impl fmt::Display for Suspicion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Suspicion::Unread(error) => write!(f, "the live look failed: {error}"),
-            Suspicion::NoCompositions => f.write_str("there is not one composition; were they, or their kind, removed by mistake?"),
+            Suspicion::NoCompositions => {
+                f.write_str("there is not one composition; were they, or their kind, removed by mistake?")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use eno_webhook::admission::Admission;
+use eno_webhook::admission::{Admission, Cleanup};
 use eno_webhook::candidates::Candidates;
 use eno_webhook::events::{Events, Poster};
 use eno_webhook::facts::Facts;
@@ -38,7 +38,7 @@ impl Webhook {
         let (events, poster) = Events::new(metrics.clone());
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client, metrics.clone());
-        let admission: Arc<Admission> = Admission::new(facts, force, mode, events, metrics.clone());
+        let admission: Arc<Admission> = Admission::new(facts, force, mode, events, metrics.clone(), Cleanup::default());
         let health = Health::new(candidates, metrics.clone());
         Webhook { router: router::router(admission, health), metrics, poster }
     }

@@ -9,6 +9,7 @@ use eno_shared::stuck::Blocker;
 use eno_shared::{Compositions, Reason, Verdict};
 use serde::Serialize;
 
+use super::shell::quoted;
 use crate::finding::Finding;
 use against::against;
 
@@ -29,21 +30,22 @@ impl Step {
 
 /// What to advise about objects of a namespace.
 pub(super) struct Advice<'a> {
-    namespace: &'a str,
+    /// Quoted.
+    namespace: String,
     compositions: &'a Compositions,
     offline: String,
 }
 
 impl<'a> Advice<'a> {
     /// `offline` are the flags that lead to the dump, empty for a cluster.
-    pub(super) fn new(namespace: &'a str, compositions: &'a Compositions, offline: String) -> Self {
-        Advice { namespace, compositions, offline }
+    pub(super) fn new(namespace: &str, compositions: &'a Compositions, offline: String) -> Self {
+        Advice { namespace: quoted(namespace), compositions, offline }
     }
 
     /// About a slice.
     pub(super) fn for_slice(&self, finding: &Finding<'_>) -> Vec<Step> {
-        let (metadata, namespace) = (finding.seen.metadata(), self.namespace);
-        let object = format!("{}.{ENO_GROUP}/{}", ResourceSlice::PLURAL, metadata.name);
+        let (metadata, namespace) = (finding.seen.metadata(), &self.namespace);
+        let object = quoted(&format!("{}.{ENO_GROUP}/{}", ResourceSlice::PLURAL, metadata.name));
         if finding.seen.unreadable.is_some() {
             return vec![Step::new("see what it is", format!("kubectl get {object} -n {namespace} -o yaml"))];
         }
@@ -71,7 +73,7 @@ impl<'a> Advice<'a> {
                 // The patch tests what it rests on: it cannot hit another object, nor another finalizer.
                 let patch = remove_finalizer(metadata, CLEANUP_FINALIZER);
                 steps.extend(patch.and_then(|patch| serde_json::to_string(&patch).ok()).map(|patch| {
-                    let command = format!("kubectl patch {object} -n {namespace} --type=json -p '{patch}'");
+                    let command = format!("kubectl patch {object} -n {namespace} --type=json -p {}", quoted(&patch));
                     Step::new("nothing needs it: Eno's finalizer may come off, and only that", command)
                 }));
             }
@@ -81,7 +83,7 @@ impl<'a> Advice<'a> {
 
     /// About a composition.
     pub(super) fn for_composition(&self, composition: &Composition, blockers: &[Blocker]) -> Vec<Step> {
-        let (name, namespace) = (&composition.metadata.name, self.namespace);
+        let (name, namespace) = (quoted(&composition.metadata.name), &self.namespace);
         let mut steps = self.against_all(blockers);
         if composition.metadata.is_deleting() {
             let command = format!("kubectl eno slices -n {namespace} --composition={name} -o wide{}", self.offline);
@@ -104,7 +106,7 @@ impl<'a> Advice<'a> {
     /// One step for each command: blockers may share it.
     fn against_all(&self, blockers: &[Blocker]) -> Vec<Step> {
         let mut steps: Vec<Step> = vec![];
-        for step in blockers.iter().filter_map(|blocker| against(blocker, self.namespace, self.compositions)) {
+        for step in blockers.iter().filter_map(|blocker| against(blocker, &self.namespace, self.compositions)) {
             if step.command.is_none() || steps.iter().all(|other| other.command != step.command) {
                 steps.push(step);
             }
@@ -113,6 +115,6 @@ impl<'a> Advice<'a> {
     }
 
     fn why(&self, kind: &str, name: &str) -> String {
-        format!("kubectl eno why {kind}/{name} -n {}{}", self.namespace, self.offline)
+        format!("kubectl eno why {} -n {}{}", quoted(&format!("{kind}/{name}")), self.namespace, self.offline)
     }
 }

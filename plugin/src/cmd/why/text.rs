@@ -56,8 +56,10 @@ pub(super) fn render(explanation: &Explanation, flags: &WhyFlags) -> Vec<String>
         &mut lines,
         "Next",
         explanation.next.iter().flat_map(|step| {
-            let command = step.command.iter().map(|command| format!("      {command}"));
-            std::iter::once(format!("  - {}", sanitized(&step.what))).chain(command).collect::<Vec<_>>()
+            let mut lines = wrapped(&step.what, "    ");
+            lines[0].replace_range(..4, "  - ");
+            lines.extend(step.command.iter().map(|command| format!("      {}", sanitized(command))));
+            lines
         }),
     );
     lines
@@ -80,7 +82,7 @@ fn heading(explanation: &Explanation, word: &str) -> Vec<String> {
 }
 
 fn numbered(index: usize, Fact { fact, source }: &Fact) -> Vec<String> {
-    let (fact, source) = (sanitized(fact), format!("({source})"));
+    let (fact, source) = (sanitized(fact), format!("({})", sanitized(source)));
     let number = format!("{:>3}. ", index + 1);
     if number.len() + fact.chars().count() + 1 + source.chars().count() <= WIDTH {
         return vec![format!("{number}{fact} {source}")];

@@ -8,9 +8,10 @@ use eno_shared::names::{
 use eno_shared::stuck::Blocker;
 use eno_shared::{Compositions, Lookup};
 
-use super::Step;
+use super::{Step, quoted};
 
-/// What to do, where anything can be done. `namespace` is that of what is blocked, with its compositions.
+/// What to do, where anything can be done. `namespace` is that of what is blocked, quoted, with its
+/// compositions.
 pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Compositions) -> Option<Step> {
     let pods = |app: &str| format!("kubectl get pods -A -l app={app}");
     let kind = format!("{}.{ENO_GROUP}", Composition::PLURAL);
@@ -23,21 +24,26 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         Blocker::ReconcileError { .. } => {
             Step::new("mend what the error says; eno-reconciler tries again by itself", pods("eno-reconciler"))
         }
+        Blocker::NotReconciled { composition } => Step::new(
+            "see what else the composition waits for",
+            format!("kubectl eno why composition/{} -n {namespace}", quoted(composition)),
+        ),
         Blocker::StatusMismatch { .. } => Step::new("see what eno-reconciler says of it", pods("eno-reconciler")),
         Blocker::DependentsExist { dependents } => {
-            let (home, name) = dependents.first()?.split_once('/')?;
+            let (home, name) = quoted_place(dependents.first()?)?;
             let what = "delete what depends on it first, where that is meant to go too";
             Step::new(what, format!("kubectl delete {kind} {name} -n {home}"))
         }
         Blocker::CircularDependency { circle } => {
-            let (home, name) = circle.first()?.split_once('/')?;
+            let (home, name) = quoted_place(circle.first()?)?;
             Step::new(
                 "break the circle: drop a dependency of dependsOn",
                 format!("kubectl edit {kind} {name} -n {home}"),
             )
         }
         Blocker::ResynthesisNeeded { composition } => {
-            let uuid = latest_synthesis(compositions.get(composition))?;
+            let uuid = quoted(&latest_synthesis(compositions.get(composition))?);
+            let composition = quoted(composition);
             Step::new(
                 "ask for a new synthesis, which replaces the slice",
                 format!("kubectl annotate {kind} {composition} -n {namespace} --overwrite {FORCE_RESYNTHESIS}={uuid}"),
@@ -45,7 +51,7 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         }
         Blocker::SideEffectsIgnored { composition } => Step::new(
             "allow new syntheses again, if that is meant",
-            format!("kubectl annotate {kind} {composition} -n {namespace} {IGNORE_SIDE_EFFECTS}-"),
+            format!("kubectl annotate {kind} {} -n {namespace} {IGNORE_SIDE_EFFECTS}-", quoted(composition)),
         ),
         Blocker::SynthesisInFlight { .. } => Step::new(
             "see whether the synthesizer's pod runs",
@@ -55,6 +61,11 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         // Only what the verdict says helps against these.
         Blocker::MissingSlice { .. } | Blocker::NamespaceTerminating | Blocker::NoOwner => return None,
     })
+}
+
+/// Namespace and name.
+fn quoted_place(place: &str) -> Option<(String, String)> {
+    place.split_once('/').map(|(home, name)| (quoted(home), quoted(name)))
 }
 
 /// Eno wants the uuid of the synthesis in flight, else of the current one.
