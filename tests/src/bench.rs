@@ -1,8 +1,12 @@
 //! `cargo xtask bench`: figures, as ratios within one run on one machine. Release builds, a real control plane.
 
 mod admission;
+mod cleanup;
 mod figures;
+mod load;
+mod store;
 
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -17,6 +21,8 @@ use crate::{crds, workspace};
 pub enum Bench {
     /// What the webhook adds to the deletion of a slice, live reads included
     Admission(admission::Admission),
+    /// How fast garbage slices go, and what that costs
+    Cleanup(cleanup::Cleanup),
 }
 
 impl Bench {
@@ -25,7 +31,9 @@ impl Bench {
     /// # Errors
     /// Something cannot be built, started or measured.
     pub async fn run(self) -> Result<()> {
-        build()?;
+        if cfg!(debug_assertions) {
+            return again_in_release();
+        }
         Binaries::ensure()?;
         eprintln!("starting a control plane …");
         let controlplane = ControlPlane::start(Options::default()).await?;
@@ -33,15 +41,19 @@ impl Bench {
         crds::install(&cluster).await?;
         match self {
             Self::Admission(admission) => admission.run(&cluster).await,
+            Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
         }
     }
 }
 
-fn build() -> Result<()> {
-    eprintln!("building eno-webhook, release …");
+/// Both sides of a comparison must be release builds: this process, too.
+fn again_in_release() -> Result<()> {
+    eprintln!("building, release …");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let args = ["build", "--quiet", "--release", "--package", "eno-webhook"];
+    let args = ["build", "--quiet", "--release", "--package", "eno-webhook", "--package", "eno-tests"];
     let status = Command::new(cargo).args(args).current_dir(workspace::root()).status().context("running cargo")?;
     ensure!(status.success(), "cargo build failed");
-    Ok(())
+    let xtask = workspace::target().join("release/xtask");
+    let error = Command::new(&xtask).args(std::env::args_os().skip(1)).exec();
+    Err(error).with_context(|| format!("running {}", xtask.display()))
 }

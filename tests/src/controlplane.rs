@@ -28,6 +28,7 @@ pub use daemon::AUDIT_LOG;
 use crate::eventually::eventually;
 use crate::netns;
 use crate::process::Process;
+use flags::Ports;
 use folder::Folder;
 
 /// How long a component may take to get ready: it takes 10 s on two idle cores.
@@ -55,6 +56,8 @@ pub struct ControlPlane {
     binaries: Binaries,
     authority: Authority,
     server: String,
+    ports: Ports,
+    options: Options,
     folder: Folder,
 }
 
@@ -69,9 +72,10 @@ impl ControlPlane {
         let folder = Folder::take(options.dir.clone())?;
         let authority = Authority::new()?;
         certs::write(&authority, folder.path())?;
-        let mut starting = Self { processes: vec![], binaries, authority, server: String::new(), folder };
+        let (ports, server) = (Ports::free()?, String::new());
+        let mut starting = Self { processes: vec![], binaries, authority, server, ports, options, folder };
         for attempt in 1.. {
-            match starting.launch(&options).await {
+            match starting.launch().await {
                 Ok(()) => break,
                 Err(error) if attempt < ATTEMPTS && format!("{error:#}").contains("address already in use") => {
                     eprintln!("another process took one of the ports; starting again");
@@ -82,23 +86,18 @@ impl ControlPlane {
         Ok(starting)
     }
 
-    async fn launch(&mut self, options: &Options) -> Result<()> {
+    async fn launch(&mut self) -> Result<()> {
         self.processes.clear();
         let dir = self.folder.path().to_owned();
-        let ports = flags::Ports::free()?;
-        self.server = format!("https://127.0.0.1:{}", ports.apiserver);
+        self.ports = Ports::free()?;
+        self.server = format!("https://127.0.0.1:{}", self.ports.apiserver);
         certs::write_kubeconfigs(&dir, &self.server)?;
         let admin = dir.join(certs::ADMIN_KUBECONFIG);
 
-        self.run(Component::Etcd, flags::etcd(&dir, &ports), options)?;
-        self.run(Component::KubeApiserver, flags::apiserver(&dir, &ports, options)?, options)?;
-        self.ready("kube-apiserver to be ready", options, &admin, async |client| {
-            client.request_text(http_get("/readyz")?).await?;
-            Ok(())
-        })
-        .await?;
-        self.run(Component::KubeControllerManager, flags::controller_manager(&dir), options)?;
-        self.ready("kube-controller-manager to make a service account", options, &admin, async |client| {
+        self.run(Component::Etcd, flags::etcd(&dir, &self.ports))?;
+        self.run_apiserver(&admin).await?;
+        self.run(Component::KubeControllerManager, flags::controller_manager(&dir))?;
+        self.ready("kube-controller-manager to make a service account", &admin, async |client| {
             Api::<ServiceAccount>::namespaced(client, "default").get("default").await?;
             Ok(())
         })
@@ -107,20 +106,60 @@ impl ControlPlane {
         std::fs::rename(&admin, self.kubeconfig()).context("putting the kubeconfig in place")
     }
 
-    fn run(&mut self, component: Component, flags: Vec<String>, options: &Options) -> Result<()> {
-        let command = flags::command(self.binaries.path(component), flags, options.netns.as_deref());
+    async fn run_apiserver(&mut self, kubeconfig: &Path) -> Result<()> {
+        let flags = flags::apiserver(self.folder.path(), &self.ports, &self.options)?;
+        self.run(Component::KubeApiserver, flags)?;
+        self.ready("kube-apiserver to be ready", kubeconfig, async |client| {
+            client.request_text(http_get("/readyz")?).await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Kills a component, as a crash would.
+    pub fn kill(&mut self, component: Component) {
+        self.processes.retain(|process| process.name() != component.name());
+    }
+
+    /// Starts the API server again, after [`ControlPlane::kill`].
+    ///
+    /// # Errors
+    /// It does not get ready.
+    pub async fn revive_apiserver(&mut self) -> Result<()> {
+        let kubeconfig = self.kubeconfig();
+        self.run_apiserver(&kubeconfig).await
+    }
+
+    /// Has etcd forget all that was before now: who watches from an older revision has to list again.
+    ///
+    /// # Errors
+    /// etcd does not answer.
+    pub async fn compact(&self) -> Result<()> {
+        let etcd = Client::try_from(Config::new(self.ports.etcd_url().parse()?))?;
+        let ask = async |path: &str, body: serde_json::Value| -> Result<serde_json::Value> {
+            Ok(etcd.request(http::Request::post(path).body(body.to_string().into_bytes())?).await?)
+        };
+        let now = ask("/v3/kv/range", serde_json::json!({"key": "AA=="})).await?;
+        let revision = now["header"]["revision"].as_str().context("etcd says no revision")?;
+        ask("/v3/kv/compaction", serde_json::json!({"revision": revision, "physical": true})).await?;
+        Ok(())
+    }
+
+    fn run(&mut self, component: Component, flags: Vec<String>) -> Result<()> {
+        let command = flags::command(self.binaries.path(component), flags, self.options.netns.as_deref());
         let log = self.folder.path().join(format!("{}.log", component.name()));
         self.processes.push(Process::spawn(component.name(), &command, &log)?);
         Ok(())
     }
 
     /// Polls `look` until it succeeds, and meanwhile that nothing has ended.
-    async fn ready<L>(&mut self, what: &'static str, options: &Options, kubeconfig: &Path, look: L) -> Result<()>
+    async fn ready<L>(&mut self, what: &'static str, kubeconfig: &Path, look: L) -> Result<()>
     where
         L: AsyncFn(Client) -> Result<()> + Send + 'static,
     {
         let kubeconfig = kubeconfig.to_owned();
-        let poll = netns::within(options.netns.as_deref(), move || async move {
+        let netns = self.options.netns.clone();
+        let poll = netns::within(netns.as_deref(), move || async move {
             let client = client(&kubeconfig).await?;
             eventually(what, READY, async || look(client.clone()).await).await
         });

@@ -4,12 +4,14 @@
 //! - [`cluster`] is the client's side: the shared control plane of the tests, temporary namespaces, CRDs, `kubectl`.
 //! - [`fixtures`] builds compositions and slices; [`eno`] runs Eno on them: real binaries, or the [`standin`].
 //! - [`check`] is `cargo xtask test`, [`demo`] `cargo xtask demo`, [`bench`] `cargo xtask bench`.
-//! - [`webhook`] runs the real `eno-webhook` for a namespace.
-//! - [`eventually`] is how tests wait; [`netns`] is a network of a test's own, for webhooks behind a Service.
+//! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
+//! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
+//! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
 pub mod check;
 pub mod cluster;
+pub mod collector;
 pub mod controlplane;
 pub mod crds;
 pub mod demo;
@@ -19,6 +21,7 @@ pub mod fixtures;
 pub mod namespace;
 pub mod netns;
 pub mod process;
+pub mod proxy;
 pub mod scenario;
 pub mod standin;
 pub mod webhook;

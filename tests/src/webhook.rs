@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod audit;
 mod config;
+pub mod controlled;
 mod guarded;
 
 use std::fs;
@@ -14,6 +15,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use eno_shared::names::{ENO_API_VERSION, WEBHOOK_NAME};
 use kube::api::{DeleteParams, DynamicObject, PostParams};
 use kube::{Client, Config};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -29,6 +32,8 @@ pub use guarded::Guarded;
 
 /// How long it may take to start, and the API server to call it.
 const READY: Duration = Duration::from_secs(30);
+/// How long it may take to end.
+const STOP: Duration = Duration::from_secs(30);
 
 /// Which build of it is started.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,12 +57,12 @@ pub struct WebhookOptions {
     pub netns: Option<String>,
     /// Which build.
     pub profile: Profile,
-    /// Run its controllers too, for this namespace alone; else it only answers.
-    pub controllers: bool,
     /// Who it is; the administrator without.
     pub kubeconfig: Option<PathBuf>,
     /// The controllers that run, for this namespace alone, as in `--controllers`; none where empty.
     pub controllers: &'static str,
+    /// Only its controllers: the API server does not call it.
+    pub unregistered: bool,
     /// Further flags.
     pub flags: Vec<String>,
 }
@@ -65,7 +70,7 @@ pub struct WebhookOptions {
 /// A running webhook that the API server calls. Dropping it removes its configurations, then ends it.
 pub struct Webhook {
     // Dropped in this order.
-    _configs: Configs,
+    _configs: Option<Configs>,
     process: Option<Process>,
     url: String,
     ca: PathBuf,
@@ -94,14 +99,12 @@ impl Webhook {
         command.args(["--secure-port=0", "--bind-address", address, "--metrics-bind-address=127.0.0.1:0"]);
         command.arg("--tls-cert-file").arg(&cert).arg("--tls-private-key-file").arg(&key);
         command.arg("--kubeconfig").arg(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig()));
-        if options.controllers {
-            // It runs alone, so there is nobody to elect.
-            command.args(["--leader-elect=false", "--composition-namespace", &options.namespace]);
-        } else {
-            command.arg("--controllers=");
-        }
         command.arg(format!("--controllers={}", options.controllers));
-        command.args(["--leader-elect=false", "--composition-namespace", &options.namespace]);
+        command.args(["--composition-namespace", &options.namespace]);
+        if !options.flags.iter().any(|flag| flag.starts_with("--leader-elect")) {
+            // It runs alone, so there is nobody to elect.
+            command.arg("--leader-elect=false");
+        }
         command.args(&options.flags);
         let mut process = Process::spawn(WEBHOOK_NAME, &command, &log)?;
         let (url, metrics) = eventually("eno-webhook to listen", READY, async || {
@@ -116,15 +119,48 @@ impl Webhook {
         .await?;
         let metrics = Client::try_from(Config::new(metrics.parse()?))?;
         ready(&metrics).await.with_context(|| tail(&log))?;
-        let configs = Configs::apply(cluster, &options, &url, &ca).await?;
+        let configs = match options.unregistered {
+            true => None,
+            false => Some(Configs::apply(cluster, &options, &url, &ca).await?),
+        };
         let webhook = Self { _configs: configs, process: Some(process), url, ca, log, metrics, _dir: dir };
-        webhook.called(cluster, &options.namespace).await.with_context(|| tail(&webhook.log))?;
+        if !options.unregistered {
+            webhook.called(cluster, &options.namespace).await.with_context(|| tail(&webhook.log))?;
+        }
         Ok(webhook)
     }
 
     /// Ends it; its configurations stay, so the API server calls in vain.
     pub fn kill(&mut self) {
         self.process = None;
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.stop(STOP);
+        }
+    }
+
+    /// Pauses it (SIGSTOP), as a machine that is overloaded may.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn pause(&self) -> Result<()> {
+        self.signal(Signal::SIGSTOP)
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn resume(&self) -> Result<()> {
+        self.signal(Signal::SIGCONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = self.pid().context("eno-webhook does not run")?;
+        Ok(kill(Pid::from_raw(pid.cast_signed()), signal)?)
     }
 
     /// Where it listens.
@@ -170,6 +206,17 @@ impl Webhook {
         };
         let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<u64>().ok());
         Ok(text.lines().filter(of).filter_map(value).sum())
+    }
+
+    /// How many second looks of its controllers said this (`VERDICT/REASON`) and ended like that.
+    ///
+    /// # Errors
+    /// As for [`Webhook::metrics`].
+    pub async fn looks(&self, judgement: &str, result: &str) -> Result<u64> {
+        let (verdict, reason) = judgement.split_once('/').context("expected VERDICT/REASON")?;
+        let labels = [("verdict", verdict), ("reason", reason), ("result", result)];
+        let labels = labels.map(|(name, value)| format!("{name}=\"{value}\""));
+        self.count("eno_webhook_looks_total", &labels.each_ref().map(String::as_str)).await
     }
 
     /// How many reviews of a hook it has answered.

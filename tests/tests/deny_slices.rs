@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use eno_shared::names::CLEANUP_FINALIZER;
 use eno_tests::cluster::Output;
+use eno_tests::collector::knows_enos_kinds;
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, reconciled_synthesis, slice};
 use eno_tests::webhook::answer::{denial, warnings};
@@ -243,14 +244,14 @@ async fn denies_removal_and_change_of_the_owner() -> Result<()> {
 async fn denies_removal_of_an_owner_that_exists_while_the_cleanup_runs() -> Result<()> {
     let mut ground = Guarded::unguarded("cleanup").await?;
     ground.finished("web", 1).await?;
-    ground.guard_with(WebhookOptions { controllers: true, ..WebhookOptions::default() }).await?;
+    ground.guard_with(WebhookOptions { controllers: "*", ..WebhookOptions::default() }).await?;
     let before = ground.slice("web-0").await?;
     let refused = ground.patch_slice("web-0", "merge", &json!({"metadata": {"ownerReferences": null}})).await?;
     let namespace = ground.name();
     assert_eq!(
         denial(&refused, "slices-update")?,
         format!(
-            "resourceslice {namespace}/web-0 must keep its owner: composition web exists, and its slices are cleaned up by \
+            "resourceslice {namespace}/web-0 must keep its owner (OwnerExists): composition web exists, and its slices are cleaned up by \
              it. Next: kubectl eno why resourceslice/web-0 -n {namespace}"
         )
     );
@@ -262,6 +263,7 @@ async fn denies_removal_of_an_owner_that_exists_while_the_cleanup_runs() -> Resu
 async fn keeps_slices_of_a_restored_backup_from_the_garbage_collector() -> Result<()> {
     let mut ground = Guarded::new("backup").await?;
     let namespace = ground.name().to_owned();
+    knows_enos_kinds(ground.cluster(), &namespace).await?;
     let applied = ground.cluster().apply(&composition(&namespace, "web")).await?;
     let current = reconciled_synthesis("some", applied.metadata.generation, &["web-0"]);
     ground.set_status("Composition", "web", &json!({"currentSynthesis": current})).await?;

@@ -8,8 +8,9 @@ use eno_shared::names::{CLEANUP_FINALIZER, ENO_API_VERSION};
 use eno_tests::cluster::Output;
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, reconciled_states};
+use eno_tests::webhook::Guarded;
 use eno_tests::webhook::answer::{denial, warnings};
-use eno_tests::webhook::{Guarded, audit};
+use eno_tests::webhook::audit::{Requests, annotated};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use serde_json::json;
@@ -65,10 +66,8 @@ async fn denies_removal_of_the_finalizer_until_eno_is_done() -> Result<()> {
     ground.states("web-0", &reconciled_states(2, true)).await?;
     strip(&ground, "web").await?.success()?;
     assert!(!exists(&ground, "web").await?, "it had no other finalizer");
-    let annotations =
-        audit::annotations(ground.cluster(), "compositions-update", "patch", ground.name(), "web").await?;
-    assert_eq!((&*annotations["reason"], &*annotations["evidence"]), ("CompositionReconciled", "live"));
-    Ok(())
+    let requests = Requests { hook: "compositions-update", verb: "patch", namespace: ground.name(), name: "web" };
+    annotated(ground.cluster(), requests, &[("reason", "CompositionReconciled"), ("evidence", "live")]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use eno_tests::collector::knows_enos_kinds;
 use eno_tests::eno::Eno;
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, config_map};
@@ -74,7 +75,9 @@ async fn slices(scenario: &Scenario) -> Result<BTreeMap<String, Option<String>>>
     Ok(all.iter().map(|slice| (slice.name_any(), slice.uid())).collect())
 }
 
+/// Deletes all compositions, once the garbage collector can play its part.
 async fn delete_compositions(scenario: &Scenario, cascade: &str) -> Result<()> {
+    knows_enos_kinds(scenario.cluster(), scenario.namespace()).await?;
     let args = ["delete", "compositions.eno.azure.io", "--all", "--wait=false", cascade];
     scenario.cluster().kubectl(&[&args[..], &["--namespace", scenario.namespace()]].concat()).await?.success()?;
     Ok(())

@@ -5,8 +5,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use eno_shared::names::{FORCE_ANNOTATION, REPORTING_CONTROLLER};
 use eno_tests::eventually::eventually;
+use eno_tests::webhook::Guarded;
 use eno_tests::webhook::answer::{denial, warnings};
-use eno_tests::webhook::{Guarded, audit};
+use eno_tests::webhook::audit::{Requests, annotated};
 use kube::ResourceExt;
 use kube::api::{DynamicObject, ListParams};
 use serde_json::{Value, json};
@@ -77,9 +78,8 @@ async fn refuses_an_override_without_the_right_and_says_what_to_grant() -> Resul
          kubectl create role eno-force -n {namespace} --verb=force --resource={SLICES}, and bind it."
     );
     assert!(message.ends_with(&told), "{message}");
-    let annotations = audit::annotations(ground.cluster(), "slices-delete", "delete", namespace, "web-0").await?;
-    assert_eq!(annotations["override"], "refused");
-    assert_eq!(annotations["decision"], "deny");
+    let requests = Requests { hook: "slices-delete", verb: "delete", namespace, name: "web-0" };
+    annotated(ground.cluster(), requests, &[("override", "refused"), ("decision", "deny")]).await?;
     ground.unchanged(&before).await
 }
 
@@ -113,9 +113,9 @@ async fn grants_an_override_with_the_right_and_tells_everyone() -> Result<()> {
     assert!(event["note"].as_str().is_some_and(|note| note.starts_with(&warning)), "{event}");
     assert!(event["series"].is_null(), "the dry run is not told: {event}");
     assert_eq!(ground.webhook().count("eno_webhook_events_total", &["result=\"posted\""]).await?, 1);
-    let annotations = audit::annotations(ground.cluster(), "slices-delete", "delete", &namespace, "web-0").await?;
-    assert_eq!((&*annotations["override"], &*annotations["decision"]), ("granted", "allow"));
-    assert_eq!(annotations["reason"], "ReferencedByCurrent");
+    let requests = Requests { hook: "slices-delete", verb: "delete", namespace: &namespace, name: "web-0" };
+    let granted = [("override", "granted"), ("decision", "allow"), ("reason", "ReferencedByCurrent")];
+    annotated(ground.cluster(), requests, &granted).await?;
     assert!(ground.webhook().count("eno_webhook_overrides_total", &["hook=\"slices-delete\""]).await? >= 1);
     Ok(())
 }

@@ -8,7 +8,8 @@ use eno_tests::cluster::Output;
 use eno_tests::fixtures::{composition, reconciled_states, slice};
 use eno_tests::namespace::Namespace;
 use eno_tests::webhook::answer::{denial, warnings};
-use eno_tests::webhook::{Guarded, WebhookOptions, audit};
+use eno_tests::webhook::audit::{Requests, annotated};
+use eno_tests::webhook::{Guarded, WebhookOptions};
 use kube::ResourceExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -88,8 +89,8 @@ async fn says_in_mode_warn_what_it_would_deny() -> Result<()> {
     assert!(warnings(&deleted).concat().starts_with(&would), "{}", deleted.stderr);
     deleted.success()?;
     assert!(ground.slice("web-0").await?.metadata.deletion_timestamp.is_some());
-    let annotations = audit::annotations(ground.cluster(), "slices-delete", "delete", namespace, "web-0").await?;
-    assert_eq!((&*annotations["decision"], &*annotations["mode"]), ("deny", "warn"));
+    let requests = Requests { hook: "slices-delete", verb: "delete", namespace, name: "web-0" };
+    annotated(ground.cluster(), requests, &[("decision", "deny"), ("mode", "warn")]).await?;
 
     // New slices are still helped.
     let mut bare = slice(&web, "bare", "some", &[]);
@@ -112,9 +113,9 @@ async fn only_records_in_mode_audit_what_it_would_deny() -> Result<()> {
     stripped.success()?;
     let namespace = ground.name().to_owned();
     for (hook, verb) in [("slices-delete", "delete"), ("slices-update", "patch")] {
-        let annotations = audit::annotations(ground.cluster(), hook, verb, &namespace, "web-0").await?;
-        assert_eq!((&*annotations["decision"], &*annotations["mode"]), ("deny", "audit"), "{hook}");
-        assert_eq!(annotations["reason"], "ReferencedByCurrent", "{hook}");
+        let requests = Requests { hook, verb, namespace: &namespace, name: "web-0" };
+        let recorded = [("decision", "deny"), ("mode", "audit"), ("reason", "ReferencedByCurrent")];
+        annotated(ground.cluster(), requests, &recorded).await?;
     }
     let denied = ["hook=\"slices-delete\"", "decision=\"deny\"", "reason=\"ReferencedByCurrent\""];
     assert_eq!(ground.webhook().count("eno_webhook_reviews_total", &denied).await?, 1);
@@ -129,26 +130,26 @@ async fn only_records_in_mode_audit_what_it_would_deny() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn records_each_decision_in_the_audit_log() -> Result<()> {
     let ground = Guarded::new("annotations").await?;
-    let web = ground.live("web", 1).await?;
-    ground.garbage(&web, "web-old").await?;
+    ground.live("web", 1).await?;
+    ground.finished("done", 1).await?;
     let namespace = ground.name();
-    let of = async |hook: &str, verb: &str, name: &str| -> Result<[String; 4]> {
-        let mut found = audit::annotations(ground.cluster(), hook, verb, namespace, name).await?;
-        Ok(["decision", "reason", "composition", "evidence"].map(|key| found.remove(key).unwrap_or_default()))
+    let recorded = async |hook, verb, name, [decision, reason, composition, evidence]: [&str; 4]| {
+        let expected =
+            [("decision", decision), ("reason", reason), ("composition", composition), ("evidence", evidence)];
+        annotated(ground.cluster(), Requests { hook, verb, namespace, name }, &expected).await
     };
     denial(&ground.delete_slice("web-0", &[]).await?, "slices-delete")?;
-    assert_eq!(of("slices-delete", "delete", "web-0").await?, ["deny", "ReferencedByCurrent", "web", "live"]);
-    ground.delete_slice("web-old", &[]).await?.success()?;
-    assert_eq!(of("slices-delete", "delete", "web-old").await?, ["allow", "TooNew", "", "live"]);
+    recorded("slices-delete", "delete", "web-0", ["deny", "ReferencedByCurrent", "web", "live"]).await?;
+    ground.delete_slice("done-0", &[]).await?.success()?;
+    recorded("slices-delete", "delete", "done-0", ["allow", "CompositionReconciled", "done", "live"]).await?;
     denial(&ground.patch_slice("web-0", "merge", &strip()).await?, "slices-update")?;
-    assert_eq!(of("slices-update", "patch", "web-0").await?, ["deny", "ReferencedByCurrent", "web", "live"]);
+    recorded("slices-update", "patch", "web-0", ["deny", "ReferencedByCurrent", "web", "live"]).await?;
     let strip = strip().to_string();
     let args = ["patch", COMPOSITIONS, "web", "--type=merge", "--patch", &strip];
     denial(&ground.kubectl(&args).await?, "compositions-update")?;
-    assert_eq!(of("compositions-update", "patch", "web").await?, ["deny", "CompositionLive", "web", "review"]);
+    recorded("compositions-update", "patch", "web", ["deny", "CompositionLive", "web", "review"]).await?;
     ground.kubectl(&["delete", COMPOSITIONS, "web", "--wait=false"]).await?.success()?;
-    assert_eq!(of("compositions-delete", "delete", "web").await?, ["allow", "NotGuarded", "web", "review"]);
-    Ok(())
+    recorded("compositions-delete", "delete", "web", ["allow", "NotGuarded", "web", "review"]).await
 }
 
 /// The kubeconfig of a service account that may do nothing.
@@ -195,8 +196,8 @@ async fn refuses_for_now_what_it_has_no_right_to_read_and_loses_nothing() -> Res
         "composition {namespace}/done cannot be judged now (EvidenceUnknown): its slice done-0 could not be read: "
     );
     assert!(message.starts_with(&begin) && message.contains(&user), "{message}");
-    let annotations = audit::annotations(ground.cluster(), "slices-delete", "delete", &namespace, "web-0").await?;
-    assert_eq!((&*annotations["decision"], &*annotations["evidence"]), ("retry", "none"));
+    let requests = Requests { hook: "slices-delete", verb: "delete", namespace: &namespace, name: "web-0" };
+    annotated(ground.cluster(), requests, &[("decision", "retry"), ("evidence", "none")]).await?;
     ground.unchanged(&needed).await?;
     ground.unchanged(&garbage).await
 }

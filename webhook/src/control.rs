@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers;
-use crate::controllers::report::Reporter;
+use crate::controllers::report::{LeaseName, Reporter};
 use crate::events::Events;
 use crate::leader::{Election, Leadership, Times};
 use crate::metrics::Metrics;
@@ -26,13 +26,9 @@ pub struct Options {
     pub election: Option<ElectionOptions>,
 }
 
-/// The Lease over which replicas elect who writes.
+/// How replicas elect who writes: over the Lease of [`controllers::Options`].
 #[derive(Debug, Clone)]
 pub struct ElectionOptions {
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
     /// The times of the election.
     pub times: Times,
 }
@@ -53,8 +49,9 @@ impl Control {
     ) -> Self {
         let (leadership, election) = match options.election {
             None => (Leadership::always(), None),
-            Some(ElectionOptions { namespace, name, times }) => {
-                let (election, leadership) = Election::new(client.clone(), &namespace, &name, identity(), times);
+            Some(ElectionOptions { times }) => {
+                let LeaseName { namespace, name } = &options.controllers.lease;
+                let (election, leadership) = Election::new(client.clone(), namespace, name, identity(), times);
                 let stop = CancellationToken::new();
                 (leadership, Some((stop.clone(), tokio::spawn(election.run(stop)))))
             }

@@ -21,11 +21,11 @@ mod suspicion;
 mod watches;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
 use eno_shared::api::{Composition, Metadata, ResourceSlice};
-use eno_shared::client::ReadError;
 use eno_shared::{Compositions, Judgement, Lookup, Reason, Verdict, judge};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -42,7 +42,7 @@ use brake::{Brake, Collecting};
 use held::Held;
 use look::{Candidate, Looked, Looker, Outcome, is_needed};
 use queue::Queue;
-use report::{Note, Reporter};
+use report::{LeaseName, Note, Reporter};
 use resynthesis::Resynthesis;
 use suspicion::Suspicion;
 use watches::{Change, Named, Seen, watches};
@@ -90,6 +90,8 @@ pub struct Options {
     pub sweep: Duration,
     /// A slice that is held longer is reported.
     pub held_warning: Duration,
+    /// What Events are about that concern no single composition.
+    pub lease: LeaseName,
 }
 
 /// Runs the controllers for ever. `leadership` says whether this process may write; `hints` names slices to look at soon.
@@ -106,6 +108,7 @@ pub async fn run(
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut controller = Controller::new(client, options, leadership.clone(), reporter);
+    controller.leadership_changed();
     loop {
         let may_look = controller.may_look();
         tokio::select! {
@@ -113,7 +116,7 @@ pub async fn run(
             keys = controller.queue.take(BATCH), if may_look => controller.first_look(keys),
             Some(looked) = controller.looks.next() => controller.looked(looked),
             Some(judged) = controller.suspicions.next() => controller.judged_live(judged),
-            Some(asked) = controller.asked.next() => controller.resynthesis.asked(asked, &controller.reporter),
+            Some(asked) = controller.asked.next() => controller.asked(asked),
             Some(hint) = hints.recv() => controller.trigger([hint]),
             () = leadership.changed() => controller.leadership_changed(),
             _ = sweep.tick() => controller.trigger_all(),
@@ -131,10 +134,8 @@ struct Controller {
     held: Held,
     resynthesis: Resynthesis,
     reporter: Reporter,
-    /// Namespaces that are being deleted: nothing can be created there, not even an Event.
-    terminating: HashSet<String>,
-    /// Slices that wait for the live look that the brake has asked for.
-    braked: HashSet<Key>,
+    /// Looks that failed since the last tick, and why the last one did.
+    failures: (usize, String),
     looks: FuturesUnordered<BoxFuture<'static, Vec<(Key, Looked)>>>,
     suspicions: FuturesUnordered<BoxFuture<'static, Result<HashSet<Key>, Suspicion>>>,
     asked: FuturesUnordered<BoxFuture<'static, resynthesis::Asked>>,
@@ -145,17 +146,16 @@ struct Controller {
 impl Controller {
     fn new(client: Client, options: Options, leadership: Leadership, reporter: Reporter) -> Self {
         let permits = Arc::new(Semaphore::new(options.writes));
-        let looker =
-            Looker { client: client.clone(), enabled: options.enabled, dry_run: options.dry_run, permits, leadership };
+        let resynthesis = Resynthesis::new(client.clone(), options.dry_run, leadership.clone());
+        let looker = Looker { client, enabled: options.enabled, dry_run: options.dry_run, permits, leadership };
         Controller {
             store: Store::new(&scopes(&options.namespaces)),
             queue: Queue::default(),
             brake: Collecting::new(options.brake),
             held: Held::new(options.held_warning),
-            resynthesis: Resynthesis::new(client, options.dry_run),
+            resynthesis,
             reporter,
-            terminating: HashSet::new(),
-            braked: HashSet::new(),
+            failures: (0, String::new()),
             looks: FuturesUnordered::new(),
             suspicions: FuturesUnordered::new(),
             asked: FuturesUnordered::new(),
@@ -183,6 +183,9 @@ impl Controller {
             (true, false) => {
                 self.queue = Queue::default();
                 self.held.clear();
+                self.brake = Collecting::new(self.options.brake);
+                self.suspicions = FuturesUnordered::new();
+                self.reporter.paused(false);
             }
             (true, true) | (false, false) => {}
         }
@@ -227,15 +230,23 @@ impl Controller {
     fn observe_slice(&mut self, change: Change<Metadata>) -> Vec<Key> {
         match change {
             Change::Relist(scope) => self.store.slices_relist(&scope),
-            Change::Listed(scope) => self.store.slices_listed(&scope),
+            Change::Listed(scope) => {
+                let gone = self.store.slices_listed(&scope);
+                gone.iter().for_each(|key| self.forget(key));
+            }
             Change::Exists(metadata) => return vec![self.store.slice_seen(metadata)],
             Change::Gone(metadata) => {
                 let key = Key::new(&metadata.namespace, &metadata.name);
                 self.store.slice_gone(&key);
-                self.held.forget(&key);
+                self.forget(&key);
             }
         }
         vec![]
+    }
+
+    fn forget(&mut self, key: &Key) {
+        self.held.forget(key);
+        self.resynthesis.forget(key);
     }
 
     fn observe_composition(&mut self, change: Change<Named<Lookup<Arc<Composition>>>>) -> Vec<Key> {
@@ -252,16 +263,12 @@ impl Controller {
         }
     }
 
-    fn observe_namespace(&mut self, change: Change<Named<bool>>) {
+    fn observe_namespace(&self, change: Change<Named<bool>>) {
         match change {
-            Change::Relist(_) => self.terminating.clear(),
+            Change::Relist(_) => self.reporter.forget_namespaces(),
             Change::Listed(_) => {}
-            Change::Exists(Named { name, what: true, .. }) => {
-                self.terminating.insert(name);
-            }
-            Change::Exists(Named { name, what: false, .. }) | Change::Gone(Named { name, .. }) => {
-                self.terminating.remove(&name);
-            }
+            Change::Exists(Named { name, what: terminating, .. }) => self.reporter.namespace(&name, terminating),
+            Change::Gone(Named { name, .. }) => self.reporter.namespace(&name, false),
         }
     }
 
@@ -277,7 +284,7 @@ impl Controller {
             };
             let first = judge(&slice, compositions, now);
             let again = self.held.judged(&key, &slice, &first, now);
-            let act = self.wants_second_look(&slice, &first) || self.held.is_overdue(&key, now);
+            let act = self.wants_second_look(&key, &slice, &first) || self.held.is_overdue(&key, now);
             if act {
                 let (candidates, referrers) = by_namespace.entry(Arc::clone(&key.namespace)).or_default();
                 referrers.extend(referrers_of(compositions, &key.name));
@@ -293,7 +300,7 @@ impl Controller {
     }
 
     /// Would the second look write anything, if it agreed?
-    fn wants_second_look(&self, slice: &ResourceSlice, first: &Judgement) -> bool {
+    fn wants_second_look(&self, key: &Key, slice: &ResourceSlice, first: &Judgement) -> bool {
         match first.verdict {
             Verdict::Collect => self.options.enabled.cleanup,
             Verdict::Release => self.options.enabled.release && first.reason != Reason::NoFinalizer,
@@ -304,8 +311,9 @@ impl Controller {
                         && !slice.metadata.has_cleanup_finalizer())
             }
             Verdict::Hold => {
-                let resynthesis = matches!(first.reason, Reason::ReferencedByCurrent { .. })
-                    && !self.resynthesis.has_asked_for(slice);
+                let resynthesis = self.options.enabled.release
+                    && matches!(first.reason, Reason::ReferencedByCurrent { .. })
+                    && !self.resynthesis.has_asked_for(key, slice);
                 first.wants_content || resynthesis
             }
             Verdict::Wait | Verdict::Unknown => false,
@@ -326,13 +334,10 @@ impl Controller {
         let candidates = match brake {
             Brake::Open => candidates,
             Brake::Closed { first } => {
-                let (braked, rest): (Vec<_>, Vec<_>) =
-                    candidates.into_iter().partition(|candidate| candidate.first.verdict == Verdict::Collect);
-                self.braked.extend(braked.into_iter().map(|candidate| candidate.key));
                 if first {
                     self.suspect();
                 }
-                rest
+                candidates.into_iter().filter(|candidate| candidate.first.verdict != Verdict::Collect).collect()
             }
         };
         if candidates.is_empty() {
@@ -344,38 +349,36 @@ impl Controller {
 
     /// Too many slices are garbage at once: asks the API server about all of them.
     fn suspect(&mut self) {
+        let (slices, known) = (self.brake.waiting(), self.store.len());
         warn!(
-            slices = self.braked.len(),
-            known = self.store.len(),
-            "collecting pauses: more slices than usual are garbage; a live look at all compositions decides"
+            slices,
+            known, "collecting pauses: more slices than usual are garbage; a live look at all compositions decides"
         );
         self.reporter.paused(true);
-        self.reporter.note(Note::paused(self.braked.len(), self.store.len()));
+        self.reporter.note(Note::paused(&self.options.lease, slices, known));
         let (client, namespaces) = (self.looker.client.clone(), self.options.namespaces.clone());
         self.suspicions.push(async move { suspicion::live_look(&client, &namespaces).await }.boxed());
     }
 
     fn judged_live(&mut self, judged: Result<HashSet<Key>, Suspicion>) {
-        let braked = std::mem::take(&mut self.braked);
-        let again = match judged {
+        let now = Instant::now();
+        match judged {
             Ok(garbage) => {
-                let agreed: Vec<Key> = braked.iter().filter(|key| garbage.contains(*key)).cloned().collect();
-                info!(slices = agreed.len(), of = braked.len(), "collecting goes on: a live look agrees");
-                self.brake.agree(agreed, Instant::now());
+                let (agreed, others) = self.brake.open(&garbage, now);
+                info!(agreed = agreed.len(), not_agreed = others.len(), "collecting goes on: a live look has decided");
                 self.reporter.paused(false);
-                None
+                agreed.iter().for_each(|key| self.queue.done(key, Some(now)));
+                // The store is behind: when it catches up, it brings them up itself.
+                others.iter().for_each(|key| self.queue.done(key, Some(now + suspicion::AGAIN)));
             }
             Err(suspicion) => {
                 warn!(
-                    %suspicion, slices = braked.len(),
+                    %suspicion, slices = self.brake.waiting(),
                     "collecting stays paused; look with `kubectl eno slices -A --verdict collect`"
                 );
-                self.brake.disagree();
-                Some(Instant::now() + suspicion::AGAIN)
+                let (client, namespaces) = (self.looker.client.clone(), self.options.namespaces.clone());
+                self.suspicions.push(async move { suspicion::later_look(&client, &namespaces).await }.boxed());
             }
-        };
-        for key in braked {
-            self.queue.done(&key, Some(again.unwrap_or_else(Instant::now)));
         }
     }
 
@@ -384,39 +387,59 @@ impl Controller {
             self.reporter.looked(&looked);
             match looked.outcome {
                 Outcome::Collected { released: true } | Outcome::Released | Outcome::Gone => self.queue.settled(&key),
-                Outcome::Collected { released: false } | Outcome::Restored | Outcome::Changed => {
+                Outcome::Collected { released: false } | Outcome::Restored => {
                     self.queue.done(&key, Some(Instant::now() + SETTLE));
                 }
+                Outcome::Changed => {
+                    self.queue.changed(&key);
+                }
                 Outcome::WouldAct | Outcome::NotLeading => self.queue.done(&key, None),
-                Outcome::Disagreed => self.disagreed(&key, &looked.slice, &looked.judgement),
+                Outcome::Stays | Outcome::Disagreed => self.stays(&key, &looked.slice, &looked.judgement),
                 Outcome::Failed(ref error) => self.failed(&key, error),
             }
         }
     }
 
-    /// The live look says otherwise than the store, or that the slice is held.
-    fn disagreed(&mut self, key: &Key, slice: &ResourceSlice, judgement: &Judgement) {
+    /// The live look says that nothing is to be done: otherwise than the store, or because the slice is held.
+    fn stays(&mut self, key: &Key, slice: &ResourceSlice, judgement: &Judgement) {
+        if judgement.verdict == Verdict::Unknown {
+            return self.failed(key, &judgement.reason);
+        }
         let now = Timestamp::now();
-        let terminating = self.terminating.contains(&*key.namespace);
+        let terminating = self.reporter.is_terminating(&key.namespace);
         if let Some(compositions) = self.store.compositions(&key.namespace) {
             if let Some(blockers) = self.held.overdue(key, slice, judgement, compositions, terminating, now) {
                 self.reporter.note(Note::held(slice, judgement, &blockers));
             }
             if self.options.enabled.release
-                && let Some(asking) = self.resynthesis.wanted(slice, judgement, compositions)
+                && let Some(asking) = self.resynthesis.wanted(key, slice, judgement, compositions)
             {
                 self.asked.push(asking);
             }
         }
-        self.queue.done(key, self.held.again(key, now).or_else(|| until(&judgement.reason, now)));
+        // Where the store calls it held for too long and the live look does not, the two must not chase each other.
+        let soonest = Instant::now() + TICK;
+        let overdue = self.held.again(key, now).map(|at| at.max(soonest));
+        self.queue.done(key, overdue.or_else(|| until(&judgement.reason, now)));
     }
 
-    fn failed(&mut self, key: &Key, error: &ReadError) {
+    fn failed(&mut self, key: &Key, error: &impl Display) {
         let delay = self.queue.failed(key);
         debug!(namespace = %key.namespace, name = %key.name, %error, ?delay, "a look failed; it is repeated");
+        self.failures = (self.failures.0 + 1, format!("{}/{}: {error}", key.namespace, key.name));
+    }
+
+    /// What came of asking for a new synthesis.
+    fn asked(&mut self, asked: resynthesis::Asked) {
+        if let Some(again) = self.resynthesis.asked(asked, &self.reporter) {
+            self.queue.add_at(again, Instant::now() + TICK);
+        }
     }
 
     fn count(&mut self) {
+        if let (failures @ 1.., last) = std::mem::take(&mut self.failures) {
+            warn!(failures, last, "looks at slices failed; they are repeated");
+        }
         self.reporter.counted(self.store.verdicts(), self.queue.backlog(), self.held.oldest(Timestamp::now()));
     }
 }

@@ -234,13 +234,12 @@ impl Store {
         self.slices.begin(scope);
     }
 
-    /// A list of slices was read to its end. What it does not contain is gone.
-    pub fn slices_listed(&mut self, scope: &Scope) {
+    /// A list of slices was read to its end. What it does not contain is gone: returns that.
+    pub fn slices_listed(&mut self, scope: &Scope) -> Vec<Key> {
         let seen = self.slices.end(scope);
         let gone: Vec<Key> = self.keys().filter(|key| is_within(key, scope) && !seen.contains(key)).collect();
-        for key in gone {
-            self.slice_gone(&key);
-        }
+        gone.iter().for_each(|key| self.slice_gone(key));
+        gone
     }
 
     /// A list of compositions is read from its beginning.

@@ -98,7 +98,7 @@ pub fn update(old: &ResourceSlice, dropped: Dropped, compositions: &Compositions
         && composition.metadata.uid == owner.uid
     {
         let message = format!(
-            "{object} must keep its owner: composition {} exists, and its slices are cleaned up by it. Next: {}",
+            "{object} must keep its owner (OwnerExists): composition {} exists, and its slices are cleaned up by it. Next: {}",
             owner.name,
             why(old)
         );

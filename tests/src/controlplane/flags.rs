@@ -34,6 +34,11 @@ impl Ports {
         let [apiserver, etcd, etcd_peer] = held.each_ref().map(TcpListener::local_addr);
         Ok(Self { apiserver: apiserver?.port(), etcd: etcd?.port(), etcd_peer: etcd_peer?.port() })
     }
+
+    /// Where etcd answers its clients.
+    pub fn etcd_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.etcd)
+    }
 }
 
 fn bind() -> std::io::Result<TcpListener> {
@@ -56,7 +61,7 @@ pub fn command(program: &Path, flags: Vec<String>, netns: Option<&str>) -> Comma
 
 /// Flags of etcd. The data need not survive anything, so it is never synced to disk.
 pub fn etcd(dir: &Path, ports: &Ports) -> Vec<String> {
-    let client = format!("http://127.0.0.1:{}", ports.etcd);
+    let client = ports.etcd_url();
     let peer = format!("http://127.0.0.1:{}", ports.etcd_peer);
     vec![
         format!("--data-dir={}", dir.join("etcd").display()),
@@ -77,7 +82,7 @@ pub fn etcd(dir: &Path, ports: &Ports) -> Vec<String> {
 pub fn apiserver(dir: &Path, ports: &Ports, options: &Options) -> Result<Vec<String>> {
     let file = |name: &str| dir.join(name).display().to_string();
     let mut flags = vec![
-        format!("--etcd-servers=http://127.0.0.1:{}", ports.etcd),
+        format!("--etcd-servers={}", ports.etcd_url()),
         format!("--secure-port={}", ports.apiserver),
         "--bind-address=127.0.0.1".into(),
         // The default is the machine's own address, which a network namespace does not have.

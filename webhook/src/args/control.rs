@@ -8,6 +8,7 @@ use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 use super::duration;
 use crate::control::{ElectionOptions, Options};
 use crate::controllers::brake::Limits;
+use crate::controllers::report::LeaseName;
 use crate::controllers::{self, Enabled};
 use crate::leader::Times;
 
@@ -78,10 +79,12 @@ impl Control {
                 writes: self.concurrent_writes,
                 sweep: self.sweep_period,
                 held_warning: self.held_warning,
+                lease: LeaseName {
+                    namespace: self.leader_elect_resource_namespace.clone(),
+                    name: self.leader_elect_resource_name.clone(),
+                },
             },
             election: self.leader_elect.then(|| ElectionOptions {
-                namespace: self.leader_elect_resource_namespace.clone(),
-                name: self.leader_elect_resource_name.clone(),
                 times: Times {
                     lease: self.leader_elect_lease_duration,
                     trust: self.leader_elect_renew_deadline.min(self.leader_elect_lease_duration),

@@ -3,7 +3,7 @@
 //! A wrong kubeconfig, a lost right or a vanished kind must never empty a cluster. Only collecting is braked: a release
 //! has its own proof in every single slice.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -34,7 +34,7 @@ pub enum Brake {
     },
 }
 
-/// The brake.
+/// The brake. Once it has closed, nothing goes but what a live look has agreed to.
 #[derive(Debug)]
 pub struct Collecting {
     limits: Limits,
@@ -43,6 +43,8 @@ pub struct Collecting {
     /// The most slices known within the window: those that went still count.
     known: usize,
     closed: bool,
+    /// Slices that wait for the live look.
+    braked: HashSet<Key>,
     /// Slices that a live look has agreed to, and when.
     agreed: HashMap<Key, Instant>,
 }
@@ -51,7 +53,14 @@ impl Collecting {
     /// With these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Collecting { limits, recent: VecDeque::new(), known: 0, closed: false, agreed: HashMap::new() }
+        Collecting {
+            limits,
+            recent: VecDeque::new(),
+            known: 0,
+            closed: false,
+            braked: HashSet::new(),
+            agreed: HashMap::new(),
+        }
     }
 
     /// May these be collected now, of so many known?
@@ -70,7 +79,9 @@ impl Collecting {
         let unasked = keys.len() - agreed;
         let recent: usize = self.recent.iter().map(|(_, count)| count).sum();
         let many = recent + unasked;
-        if unasked > 0 && many > self.limits.slices && many * 100 > self.limits.percent * self.known {
+        let too_many = many > self.limits.slices && many * 100 > self.limits.percent * self.known;
+        if unasked > 0 && (self.closed || too_many) {
+            self.braked.extend(keys.iter().map(|key| Key::clone(key)));
             let first = !std::mem::replace(&mut self.closed, true);
             return Brake::Closed { first };
         }
@@ -80,15 +91,18 @@ impl Collecting {
         Brake::Open
     }
 
-    /// A live look has agreed that these are garbage.
-    pub fn agree(&mut self, keys: impl IntoIterator<Item = Key>, now: Instant) {
-        self.agreed.extend(keys.into_iter().map(|key| (key, now)));
-        self.closed = false;
+    /// How many slices wait for a live look.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.braked.len()
     }
 
-    /// The live look did not agree, or failed: the next slice asks for another one.
-    pub fn disagree(&mut self) {
+    /// A live look says that these are garbage. Returns the slices that waited for it: those it agrees to, and the others.
+    pub fn open(&mut self, garbage: &HashSet<Key>, now: Instant) -> (Vec<Key>, Vec<Key>) {
         self.closed = false;
+        let (agreed, others): (Vec<_>, Vec<_>) = self.braked.drain().partition(|key| garbage.contains(key));
+        self.agreed.extend(agreed.iter().map(|key| (key.clone(), now)));
+        (agreed, others)
     }
 }
 
@@ -126,9 +140,9 @@ mod tests {
         for batch in 0..10 {
             assert_eq!(ask(&mut brake, &keys(batch * 10, batch * 10 + 10), 100, start), Brake::Open);
         }
-        assert_eq!(ask(&mut brake, &keys(100, 110), 100, start), Brake::Closed { first: true });
-        let later = start + Duration::from_secs(61);
-        assert_eq!(ask(&mut brake, &keys(100, 110), 100, later), Brake::Open);
+        let later = start + WINDOW + Duration::from_secs(1);
+        assert_eq!(ask(&mut brake, &keys(100, 200), 100, later), Brake::Open);
+        assert_eq!(ask(&mut brake, &keys(200, 210), 100, later), Brake::Closed { first: true });
     }
 
     #[test]
@@ -136,10 +150,19 @@ mod tests {
         let (mut brake, now) = (Collecting::new(LIMITS), Instant::now());
         let all = keys(0, 200);
         assert_eq!(ask(&mut brake, &all, 200, now), Brake::Closed { first: true });
-        brake.agree(all.iter().take(150).cloned(), now);
+        let (agreed, others) = brake.open(&all.iter().take(150).cloned().collect(), now);
+        assert_eq!((agreed.len(), others.len(), brake.waiting()), (150, 50, 0));
         assert_eq!(ask(&mut brake, &all[..150], 200, now), Brake::Open);
         assert_eq!(ask(&mut brake, &keys(500, 601), 200, now), Brake::Closed { first: true });
-        brake.disagree();
-        assert_eq!(ask(&mut brake, &keys(500, 601), 200, now), Brake::Closed { first: true });
+    }
+
+    #[test]
+    fn nothing_slips_through_in_small_batches_while_it_is_closed() {
+        let (mut brake, now) = (Collecting::new(LIMITS), Instant::now());
+        assert_eq!(ask(&mut brake, &keys(0, 128), 160, now), Brake::Closed { first: true });
+        assert_eq!(ask(&mut brake, &keys(128, 150), 160, now), Brake::Closed { first: false });
+        assert_eq!(brake.waiting(), 150);
+        let much_later = now + 10 * WINDOW;
+        assert_eq!(ask(&mut brake, &keys(200, 201), 160, much_later), Brake::Closed { first: false });
     }
 }

@@ -63,6 +63,8 @@ pub enum Outcome {
     Restored,
     /// In a dry run: this would have been done.
     WouldAct,
+    /// The second look agrees with the first that nothing is to be done.
+    Stays,
     /// The second look does not agree with the first.
     Disagreed,
     /// The slice has changed since the first look.
@@ -111,11 +113,15 @@ impl Looker {
     ) -> Vec<(Key, Looked)> {
         let names = referrers.into_iter().chain(candidates.iter().filter_map(Candidate::owner)).collect();
         let shared = SharedRead { looker: self, namespace, names, last: Mutex::new(None) };
-        let acts = candidates.into_iter().map(async |Candidate { key, slice, .. }| {
+        let acts = candidates.into_iter().map(async |Candidate { key, slice, first }| {
             // Closed never: the semaphore lives as long as the looker.
             let _permit = self.permits.acquire().await;
             let compositions = shared.fresh().await;
-            (key, self.act(slice, &compositions).await)
+            let mut looked = self.act(slice, &compositions).await;
+            if matches!(looked.outcome, Outcome::Stays) && looked.judgement.verdict != first.verdict {
+                looked.outcome = Outcome::Disagreed;
+            }
+            (key, looked)
         });
         acts.collect::<FuturesUnordered<_>>().collect().await
     }
@@ -175,7 +181,7 @@ impl Looker {
                 self.restore(&slice.metadata, judgement).await
             }
             Verdict::Keep | Verdict::Collect | Verdict::Wait | Verdict::Hold | Verdict::Release | Verdict::Unknown => {
-                Ok(Outcome::Disagreed)
+                Ok(Outcome::Stays)
             }
         }
     }
@@ -212,7 +218,7 @@ impl Looker {
         if let Some(outcome) = self.refrain("release", metadata, judgement) {
             return Ok(outcome);
         }
-        let Some(patch) = remove_finalizer(metadata, CLEANUP_FINALIZER) else { return Ok(Outcome::Disagreed) };
+        let Some(patch) = remove_finalizer(metadata, CLEANUP_FINALIZER) else { return Ok(Outcome::Stays) };
         let outcome = self.patch(metadata, patch, Outcome::Released).await?;
         if matches!(outcome, Outcome::Released) {
             log("released", metadata, judgement);
@@ -224,7 +230,7 @@ impl Looker {
         if let Some(outcome) = self.refrain("restore the finalizer of", metadata, judgement) {
             return Ok(outcome);
         }
-        let Some(patch) = readd_cleanup_finalizer(metadata) else { return Ok(Outcome::Disagreed) };
+        let Some(patch) = readd_cleanup_finalizer(metadata) else { return Ok(Outcome::Stays) };
         let outcome = self.patch(metadata, patch, Outcome::Restored).await?;
         if matches!(outcome, Outcome::Restored) {
             log("restored the finalizer", metadata, judgement);

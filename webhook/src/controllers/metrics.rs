@@ -75,6 +75,7 @@ impl ControllerMetrics {
                 Outcome::Released => "released",
                 Outcome::Restored => "restored",
                 Outcome::WouldAct => "dry-run",
+                Outcome::Stays => "stays",
                 Outcome::Disagreed => "disagreed",
                 Outcome::Changed => "changed",
                 Outcome::Gone => "gone",

@@ -92,13 +92,19 @@ impl Queue {
 
     /// The look at a slice has failed: it is due again after a delay that grows. Only this slice waits.
     pub fn failed(&mut self, key: &Key) -> Duration {
-        let failures = self.failures.entry(key.clone()).or_default();
-        let delay = FIRST_BACKOFF.saturating_mul(1 << (*failures).min(16)).min(LONGEST_BACKOFF);
-        *failures = failures.saturating_add(1);
         // What was asked for meanwhile must not defeat the backoff.
         if let Some(again) = self.busy.get_mut(key) {
             *again = None;
         }
+        self.changed(key)
+    }
+
+    /// The slice was not as the store has it: it is due when the store hears of it, and at the latest after a delay that
+    /// grows, since a watch may stand still.
+    pub fn changed(&mut self, key: &Key) -> Duration {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let delay = FIRST_BACKOFF.saturating_mul(1 << (*failures).min(16)).min(LONGEST_BACKOFF);
+        *failures = failures.saturating_add(1);
         self.ended(key, Some(Instant::now() + delay));
         delay
     }

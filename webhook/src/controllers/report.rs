@@ -3,11 +3,12 @@
 //! Notes of the same kind on the same composition are told together, a few Events at a time. In a namespace that is being
 //! deleted no Event can be made: there, log and metrics say it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use eno_shared::api::{Composition, Kind, Metadata, ResourceSlice};
-use eno_shared::names::{ENO_API_VERSION, WEBHOOK_NAME, WEBHOOK_NAMESPACE};
+use eno_shared::names::ENO_API_VERSION;
 use eno_shared::owner::composition_owner;
 use eno_shared::stuck::Blocker;
 use eno_shared::{Judgement, Verdict};
@@ -42,6 +43,15 @@ pub struct Note {
     text: String,
     /// For several: goes on after the number.
     plural: &'static str,
+}
+
+/// The Lease of the controllers.
+#[derive(Debug, Clone)]
+pub struct LeaseName {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 impl Note {
@@ -97,12 +107,12 @@ impl Note {
 
     /// Collecting pauses: too many slices are garbage at once.
     #[must_use]
-    pub fn paused(slices: usize, known: usize) -> Self {
+    pub fn paused(lease: &LeaseName, slices: usize, known: usize) -> Self {
         let lease = ObjectReference {
             api_version: Some("coordination.k8s.io/v1".to_owned()),
             kind: Some("Lease".to_owned()),
-            namespace: Some(WEBHOOK_NAMESPACE.to_owned()),
-            name: Some(WEBHOOK_NAME.to_owned()),
+            namespace: Some(lease.namespace.clone()),
+            name: Some(lease.name.clone()),
             ..ObjectReference::default()
         };
         Note {
@@ -126,6 +136,7 @@ impl Note {
                 ("FinalizerRestored", "Restore", "got its finalizer back", "slices got their finalizer back")
             }
             Outcome::WouldAct
+            | Outcome::Stays
             | Outcome::Disagreed
             | Outcome::Changed
             | Outcome::Gone
@@ -171,19 +182,58 @@ fn reference(composition: &Metadata) -> ObjectReference {
 pub struct Reporter {
     notes: mpsc::Sender<Note>,
     metrics: ControllerMetrics,
+    terminating: Terminating,
+}
+
+/// Namespaces that are being deleted: nothing can be created there, not even an Event.
+#[derive(Debug, Clone, Default)]
+struct Terminating(Arc<Mutex<HashSet<String>>>);
+
+impl Terminating {
+    fn names(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_place_of(&self, note: &Note) -> bool {
+        note.regarding.namespace.as_ref().is_some_and(|namespace| self.names().contains(namespace))
+    }
 }
 
 impl Reporter {
     /// One that counts by `metrics`, and the future that tells its notes by `events`; it ends with the last reporter.
     pub fn new(metrics: ControllerMetrics, events: Events) -> (Self, impl Future<Output = ()>) {
         let (notes, gathered) = mpsc::channel(NOTES);
-        (Reporter { notes, metrics }, tell(gathered, events))
+        let terminating = Terminating::default();
+        (Reporter { notes, metrics, terminating: terminating.clone() }, tell(gathered, events, terminating))
     }
 
-    /// Leaves a note. When too many wait it is dropped: log and metrics have it.
+    /// Leaves a note. Where no Event can be made, or too many wait, it is only counted: the log has it.
     pub fn note(&self, note: Note) {
         self.metrics.noted(note.reason);
-        let _ = self.notes.try_send(note);
+        if !self.terminating.has_place_of(&note) {
+            let _ = self.notes.try_send(note);
+        }
+    }
+
+    /// A namespace is being deleted, or is not (any more).
+    pub fn namespace(&self, name: &str, terminating: bool) {
+        let mut names = self.terminating.names();
+        if terminating {
+            names.insert(name.to_owned());
+        } else {
+            names.remove(name);
+        }
+    }
+
+    /// The namespaces are listed anew.
+    pub fn forget_namespaces(&self) {
+        self.terminating.names().clear();
+    }
+
+    /// Is the namespace being deleted?
+    #[must_use]
+    pub fn is_terminating(&self, namespace: &str) -> bool {
+        self.terminating.names().contains(namespace)
     }
 
     /// A second look has ended.
@@ -223,7 +273,7 @@ struct Place {
     reason: &'static str,
 }
 
-async fn tell(mut notes: mpsc::Receiver<Note>, events: Events) {
+async fn tell(mut notes: mpsc::Receiver<Note>, events: Events, terminating: Terminating) {
     let mut gathered: HashMap<Place, (Note, usize)> = HashMap::new();
     let mut period = interval(PERIOD);
     period.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -233,7 +283,10 @@ async fn tell(mut notes: mpsc::Receiver<Note>, events: Events) {
                 let Some(note) = note else { break };
                 gather(&mut gathered, note);
             }
-            _ = period.tick() => tell_some(&mut gathered, &events),
+            _ = period.tick() => {
+                gathered.retain(|_, (note, _)| !terminating.has_place_of(note));
+                tell_some(&mut gathered, &events);
+            }
         }
     }
     tell_some(&mut gathered, &events);

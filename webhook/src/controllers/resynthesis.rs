@@ -4,11 +4,11 @@
 //! changes nothing writes new slices; the old one is needed by nobody then. It must change nothing: so it is asked for only
 //! where the current one has seen the present generations of composition and synthesizer.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eno_shared::api::{Composition, ResourceSlice, Synthesizer};
+use eno_shared::api::{Composition, Metadata, ResourceSlice, Synthesizer};
 use eno_shared::client::{self, Effect, ReadError, Written};
 use eno_shared::names::{FORCE_RESYNTHESIS, IGNORE_SIDE_EFFECTS};
 use eno_shared::patch::annotate;
@@ -16,9 +16,11 @@ use eno_shared::{Compositions, Judgement, Lookup, Reason, Verdict};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use kube::Client;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::report::{Note, Reporter};
+use crate::leader::Leadership;
+use crate::store::Key;
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);
@@ -30,8 +32,8 @@ pub enum Refusal {
     SideEffectsIgnored,
     /// The composition, or its synthesizer, has changed since the current synthesis: a new one would change resources.
     WouldChangeResources,
-    /// The synthesizer could not be read, or does not exist.
-    SynthesizerUnknown,
+    /// The synthesizer does not exist.
+    NoSynthesizer,
 }
 
 impl Refusal {
@@ -41,7 +43,7 @@ impl Refusal {
         match self {
             Refusal::SideEffectsIgnored => "its annotation eno.azure.io/ignore-side-effects forbids it",
             Refusal::WouldChangeResources => "composition or synthesizer have changed since the current synthesis",
-            Refusal::SynthesizerUnknown => "its synthesizer could not be read",
+            Refusal::NoSynthesizer => "its synthesizer does not exist",
         }
     }
 }
@@ -49,35 +51,62 @@ impl Refusal {
 /// What came of asking, or of deciding to.
 #[derive(Debug)]
 pub struct Asked {
-    slice_uid: String,
+    key: Key,
+    /// What was told before.
+    told: Option<Refusal>,
     composition: Arc<Composition>,
-    outcome: Result<Result<Written, ReadError>, Refusal>,
+    outcome: Outcome,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    /// It was asked for now.
+    Asked,
+    /// Somebody has asked for it before.
+    WasAsked,
+    /// In a dry run: it would have been asked for.
+    WouldAsk,
+    /// It must not be asked for.
+    Refused(Refusal),
+    /// The composition has changed, or is gone.
+    Changed,
+    /// This process does not lead any more.
+    NotLeading,
+    /// A request failed.
+    Failed(ReadError),
 }
 
 /// Asks once per slice.
 pub struct Resynthesis {
     client: Client,
     dry_run: bool,
-    /// Uids of slices for which it was asked, or is being asked.
-    asked: HashSet<String>,
+    leadership: Leadership,
+    /// The slices for which it was asked, or is being asked, or was refused: their uids, and why it was refused.
+    asked: HashMap<Key, (String, Option<Refusal>)>,
 }
 
 impl Resynthesis {
     /// In a dry run it only says what it would ask.
     #[must_use]
-    pub fn new(client: Client, dry_run: bool) -> Self {
-        Resynthesis { client, dry_run, asked: HashSet::new() }
+    pub fn new(client: Client, dry_run: bool, leadership: Leadership) -> Self {
+        Resynthesis { client, dry_run, leadership, asked: HashMap::new() }
     }
 
-    /// Was it asked for this slice, or is it being asked?
+    /// Was it asked for this slice, or is it being asked? What was refused may be granted when things have changed.
     #[must_use]
-    pub fn has_asked_for(&self, slice: &ResourceSlice) -> bool {
-        self.asked.contains(&slice.metadata.uid)
+    pub fn has_asked_for(&self, key: &Key, slice: &ResourceSlice) -> bool {
+        self.asked.get(key).is_some_and(|(uid, refusal)| *uid == slice.metadata.uid && refusal.is_none())
+    }
+
+    /// The slice is gone.
+    pub fn forget(&mut self, key: &Key) {
+        self.asked.remove(key);
     }
 
     /// Asking for a synthesis, where the slice waits for one and it was not asked for yet.
     pub fn wanted(
         &mut self,
+        key: &Key,
         slice: &ResourceSlice,
         judgement: &Judgement,
         compositions: &Compositions,
@@ -87,61 +116,100 @@ impl Resynthesis {
             return None;
         }
         let Lookup::Found(composition) = compositions.get(composition) else { return None };
-        if !self.asked.insert(slice.metadata.uid.clone()) {
+        if self.has_asked_for(key, slice) {
             return None;
         }
-        let (client, dry_run) = (self.client.clone(), self.dry_run);
-        let (composition, slice_uid) = (Arc::new(composition.clone()), slice.metadata.uid.clone());
+        let refused = self.asked.insert(key.clone(), (slice.metadata.uid.clone(), None));
+        let told = refused.filter(|(uid, _)| *uid == slice.metadata.uid).and_then(|(_, refusal)| refusal);
+        let asking = Asking {
+            client: self.client.clone(),
+            dry_run: self.dry_run,
+            leadership: self.leadership.clone(),
+            composition: Arc::new(composition.clone()),
+        };
+        let key = key.clone();
         Some(
             async move {
-                let outcome = ask(&client, &composition, dry_run).await;
-                Asked { slice_uid, composition, outcome }
+                let outcome = asking.ask().await.unwrap_or_else(Outcome::Refused);
+                Asked { key, told, composition: asking.composition, outcome }
             }
             .boxed(),
         )
     }
 
-    /// Takes note of what came of it. What failed, or met a change, is asked again at the next look.
-    pub fn asked(&mut self, asked: Asked, reporter: &Reporter) {
-        let Asked { slice_uid, composition, outcome } = asked;
+    /// Takes note of what came of it. Returns the slice if it is to be looked at again: what failed, or met a change, is
+    /// asked again then.
+    pub fn asked(&mut self, asked: Asked, reporter: &Reporter) -> Option<Key> {
+        let Asked { key, told, composition, outcome } = asked;
         match outcome {
-            Ok(Ok(Written::Done(_))) => reporter.note(Note::resynthesis_asked(&composition)),
-            Ok(Ok(Written::Gone | Written::Changed) | Err(_)) => {
-                self.asked.remove(&slice_uid);
+            Outcome::Asked => reporter.note(Note::resynthesis_asked(&composition)),
+            Outcome::WasAsked | Outcome::WouldAsk => {}
+            Outcome::NotLeading => self.forget(&key),
+            Outcome::Refused(refusal) => {
+                if told.as_ref() != Some(&refusal) {
+                    reporter.note(Note::resynthesis_refused(&composition, refusal.as_str()));
+                }
+                if let Some((_, refused)) = self.asked.get_mut(&key) {
+                    *refused = Some(refusal);
+                }
             }
-            Err(Refusal::SynthesizerUnknown) => {
-                self.asked.remove(&slice_uid);
+            Outcome::Changed | Outcome::Failed(_) => {
+                if let Outcome::Failed(error) = outcome {
+                    let Metadata { namespace, name, .. } = &composition.metadata;
+                    warn!(%namespace, composition = %name, %error, "cannot ask for a new synthesis; it is tried again");
+                }
+                self.forget(&key);
+                return Some(key);
             }
-            Err(refusal) => reporter.note(Note::resynthesis_refused(&composition, refusal.as_str())),
         }
+        None
     }
 }
 
-async fn ask(client: &Client, composition: &Composition, dry_run: bool) -> Result<Result<Written, ReadError>, Refusal> {
-    let metadata = &composition.metadata;
-    if metadata.annotation(IGNORE_SIDE_EFFECTS) == Some("true") {
-        return Err(Refusal::SideEffectsIgnored);
+struct Asking {
+    client: Client,
+    dry_run: bool,
+    leadership: Leadership,
+    composition: Arc<Composition>,
+}
+
+impl Asking {
+    async fn ask(&self) -> Result<Outcome, Refusal> {
+        let Composition { metadata, spec, status, .. } = &*self.composition;
+        if metadata.annotation(IGNORE_SIDE_EFFECTS) == Some("true") {
+            return Err(Refusal::SideEffectsIgnored);
+        }
+        let Some(current) = &status.current_synthesis else { return Err(Refusal::WouldChangeResources) };
+        if current.observed_composition_generation < metadata.generation {
+            return Err(Refusal::WouldChangeResources);
+        }
+        let synthesizer = match client::get::<Synthesizer>(&self.client, None, &spec.synthesizer.name, REQUEST).await {
+            Ok(synthesizer) => synthesizer.ok_or(Refusal::NoSynthesizer)?,
+            Err(error) => return Ok(Outcome::Failed(error)),
+        };
+        if current.observed_synthesizer_generation < synthesizer.metadata.generation {
+            return Err(Refusal::WouldChangeResources);
+        }
+        let latest = status.in_flight_synthesis.as_ref().unwrap_or(current);
+        if metadata.annotation(FORCE_RESYNTHESIS) == Some(latest.uuid.as_str()) {
+            return Ok(Outcome::WasAsked);
+        }
+        let Metadata { namespace, name, .. } = metadata;
+        if !self.leadership.leads() {
+            return Ok(Outcome::NotLeading);
+        }
+        if self.dry_run {
+            info!(%namespace, composition = %name, synthesis = %latest.uuid, "dry run: would ask for a new synthesis");
+            return Ok(Outcome::WouldAsk);
+        }
+        let patch = annotate(metadata, FORCE_RESYNTHESIS, &latest.uuid);
+        Ok(match client::patch::<Composition>(&self.client, metadata, patch, Effect::Real, REQUEST).await {
+            Ok(Written::Done(_)) => {
+                info!(%namespace, composition = %name, synthesis = %latest.uuid, "asked for a new synthesis");
+                Outcome::Asked
+            }
+            Ok(Written::Gone | Written::Changed) => Outcome::Changed,
+            Err(error) => Outcome::Failed(error),
+        })
     }
-    let status = &composition.status;
-    let Some(current) = &status.current_synthesis else { return Err(Refusal::WouldChangeResources) };
-    if current.observed_composition_generation < metadata.generation {
-        return Err(Refusal::WouldChangeResources);
-    }
-    let name = &composition.spec.synthesizer.name;
-    let synthesizer = client::lookup::<Synthesizer>(client, None, name, REQUEST).await;
-    let Lookup::Found(synthesizer) = synthesizer else { return Err(Refusal::SynthesizerUnknown) };
-    if current.observed_synthesizer_generation < synthesizer.metadata.generation {
-        return Err(Refusal::WouldChangeResources);
-    }
-    let latest = status.in_flight_synthesis.as_ref().unwrap_or(current);
-    if metadata.annotation(FORCE_RESYNTHESIS) == Some(latest.uuid.as_str()) {
-        return Ok(Ok(Written::Done(None)));
-    }
-    let effect = if dry_run { Effect::DryRun } else { Effect::Real };
-    let patch = annotate(metadata, FORCE_RESYNTHESIS, &latest.uuid);
-    let written = client::patch::<Composition>(client, metadata, patch, effect, REQUEST).await;
-    if matches!(written, Ok(Written::Done(_))) {
-        info!(namespace = %metadata.namespace, composition = %metadata.name, synthesis = %latest.uuid, dry_run, "asked for a new synthesis");
-    }
-    Ok(written)
 }

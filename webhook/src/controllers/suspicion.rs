@@ -45,6 +45,15 @@ impl From<ReadError> for Suspicion {
     }
 }
 
+/// [`live_look`] once more, after a while.
+///
+/// # Errors
+/// As for [`live_look`].
+pub async fn later_look(client: &Client, namespaces: &[String]) -> Result<HashSet<Key>, Suspicion> {
+    tokio::time::sleep(AGAIN).await;
+    live_look(client, namespaces).await
+}
+
 /// Lists all slices and then all compositions, and says which slices are garbage.
 ///
 /// In that order, since a composition that appears in between can only save a slice.
