@@ -95,8 +95,15 @@ impl Dump {
         found.read.otherwise = (!self.complete).then(|| NOT_IN_DUMP.to_owned());
         for document in &self.documents {
             let json = document.get();
-            // Documents were seen to be objects; what has no readable head is none of Eno's.
-            let Ok(head) = serde_json::from_str::<Head>(json) else { continue };
+            let head = match serde_json::from_str::<Head>(json) {
+                Ok(head) => head,
+                // A field that is there twice, say. It may be a composition, of any name and namespace.
+                Err(error) => {
+                    let why = self.warned(format!("an object of the dump: {}", without_place(&error.to_string())));
+                    found.read.otherwise.get_or_insert(why);
+                    continue;
+                }
+            };
             let group = head.api_version.split_once('/').map_or("", |(group, _)| group);
             match (group, head.kind.as_str()) {
                 (ENO_GROUP, Composition::KIND) => self.composition(&mut found, &head, json),
@@ -120,9 +127,10 @@ impl Dump {
             }
             Err(error) => Lookup::Unknown(self.undecodable::<Composition>(head, &error)),
         };
-        // Of a composition whose place cannot be read, any namespace may be the home.
-        if let (true, Lookup::Unknown(why)) = (name.is_empty(), &lookup) {
-            found.read.otherwise.get_or_insert_with(|| why.clone());
+        // Of a composition whose name cannot be read, any namespace may be the home.
+        if name.is_empty() {
+            let why = || self.warned("a composition in the dump has no name".to_owned());
+            found.read.otherwise.get_or_insert_with(why);
         }
         found.read.compositions.push((namespace, name, lookup));
     }
@@ -157,13 +165,18 @@ impl Dump {
 
     /// Warns, and says why it is unknown.
     fn undecodable<K: Kind>(&self, head: &Head, error: &DecodeError) -> String {
-        let error = error.to_string();
-        // The place is one in the JSON that this was turned into: nobody finds it in the file.
-        let error = error.rsplit_once(" at line ").map_or(error.as_str(), |(error, _)| error);
-        let why = format!("{} {}: {error}", K::SINGULAR, head.metadata.name);
+        self.warned(format!("{} {}: {}", K::SINGULAR, head.metadata.name, without_place(&error.to_string())))
+    }
+
+    fn warned(&self, why: String) -> String {
         self.warnings.warn(&why);
         why
     }
+}
+
+/// The place is one in the JSON that an object was turned into: nobody finds it in the file.
+fn without_place(error: &str) -> &str {
+    error.rsplit_once(" at line ").map_or(error, |(error, _)| error)
 }
 
 #[derive(Default)]

@@ -101,8 +101,52 @@ fn nulls_are_what_go_prints_for_nothing() {
     assert_eq!(names, ["a", ""]);
     assert_eq!(composition.status.previous_synthesis, Some(Default::default()));
     assert_eq!(composition.status.in_flight_synthesis, None);
-    let slice: ResourceSlice = decoded(&slice(json!(null), json!({"resources": null}))).unwrap();
+    let slice: ResourceSlice = decoded(&slice(json!({"resources": null}), json!({"resources": null}))).unwrap();
     assert_eq!(slice.content, Content::Read { synthesis_uuid: String::new(), resources: 0, states: vec![] });
+}
+
+/// serde takes a list for a struct, field by field: an empty one would be a composition that refers to nothing.
+#[test]
+fn lists_are_no_objects() {
+    let composition = |pointer: &str, value: Value| {
+        let mut object = json!({
+            "apiVersion": "eno.azure.io/v1", "kind": "Composition",
+            "metadata": {"name": "web", "ownerReferences": [{}]}, "spec": {"synthesizer": {}},
+            "status": {"currentSynthesis": {"resourceSlices": [{}]}, "previousSynthesis": {}, "inFlightSynthesis": {}},
+        });
+        *object.pointer_mut(pointer).unwrap() = value;
+        decoded::<Composition>(&object).map(|_| ())
+    };
+    for pointer in [
+        "/metadata",
+        "/metadata/ownerReferences/0",
+        "/spec",
+        "/spec/synthesizer",
+        "/status",
+        "/status/currentSynthesis",
+        "/status/currentSynthesis/resourceSlices/0",
+        "/status/previousSynthesis",
+        "/status/inFlightSynthesis",
+    ] {
+        assert!(composition(pointer, json!({})).is_ok(), "{pointer}");
+        let error = composition(pointer, json!([])).unwrap_err().to_string();
+        assert!(error.contains("invalid type: sequence, expected an object"), "{pointer}: {error}");
+    }
+    for (spec, status) in
+        [(json!([]), json!({})), (json!({}), json!([])), (json!({}), json!({"resources": [[true, true]]}))]
+    {
+        let error = decoded::<ResourceSlice>(&slice(spec, status)).unwrap_err().to_string();
+        assert!(error.contains("expected an object"), "{error}");
+    }
+}
+
+/// Eno always writes a spec. A slice without one is not a slice of nothing, of which nothing is left to delete.
+#[test]
+fn a_slice_without_a_spec_counts_as_unread() {
+    let mut bare = slice(json!(null), json!({}));
+    assert_eq!(decoded::<ResourceSlice>(&bare).unwrap().content, Content::Unread);
+    bare.as_object_mut().unwrap().remove("spec");
+    assert_eq!(decoded::<ResourceSlice>(&bare).unwrap().content, Content::Unread);
 }
 
 #[test]

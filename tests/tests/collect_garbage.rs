@@ -49,14 +49,14 @@ async fn keeps_what_a_synthesis_refers_to_and_collects_the_rest() -> Result<()> 
     }
     ground.control(&[]).await?;
     ground.gone("garbage").await?;
-    ground.looked("collect/Unreferenced", "collected", 1).await?;
-    ground.judged("keep/ReferencedByCurrent", 1).await?;
-    ground.judged("keep/ReferencedByPrevious", 1).await?;
-    ground.judged("keep/InFlight", 2).await?;
+    ground.looked("Collect/Unreferenced", "collected", 1).await?;
+    ground.judged("Keep/ReferencedByCurrent", 1).await?;
+    ground.judged("Keep/ReferencedByPrevious", 1).await?;
+    ground.judged("Keep/InFlight", 2).await?;
     for slice in &needed {
         ground.unchanged(slice).await?;
     }
-    assert_eq!(ground.webhook().looks("collect/Unreferenced", "collected").await?, 1, "nothing else");
+    assert_eq!(ground.webhook().looks("Collect/Unreferenced", "collected").await?, 1, "nothing else");
     Ok(())
 }
 
@@ -69,7 +69,7 @@ async fn collects_a_slice_when_it_is_5_s_old_and_at_once_then() -> Result<()> {
     let mut slice = fixtures::slice(&web, "garbage", "some", &[]);
     slice["metadata"]["finalizers"] = json!([CLEANUP_FINALIZER, OTHER]);
     let slice = ground.cluster().apply(&slice).await?;
-    ground.looked("collect/Unreferenced", "collected", 1).await?;
+    ground.looked("Collect/Unreferenced", "collected", 1).await?;
     let collected = ground.slice("garbage").await?;
     let created = slice.creation_timestamp().context("no creationTimestamp")?.0;
     let deleted = collected.metadata.deletion_timestamp.clone().context("it is not being deleted")?.0;
@@ -89,7 +89,7 @@ async fn bears_clocks_that_differ() -> Result<()> {
     let (early, late) = (ground.slice("early-0").await?, ground.slice("late-0").await?);
     ground.control(&[]).await?;
     ground.gone("very-late-0").await?;
-    ground.judged("keep/InFlight", 2).await?;
+    ground.judged("Keep/InFlight", 2).await?;
     ground.unchanged(&early).await?;
     ground.unchanged(&late).await
 }
@@ -191,7 +191,7 @@ async fn empties_a_composition_that_eno_has_finished_with() -> Result<()> {
     let args = ["patch", "compositions.eno.azure.io", "web", "--type=merge", "--patch", &finished];
     ground.kubectl(&args).await?.success()?;
     ground.gone("web-0").await?;
-    ground.looked("collect/CompositionFinished", "collected", 1).await
+    ground.looked("Collect/CompositionFinished", "collected", 1).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,7 +228,7 @@ async fn only_says_in_a_dry_run_what_it_would_do() -> Result<()> {
     for (what, slice) in [("collect", "garbage"), ("release", "terminating"), ("restore the finalizer of", "web-0")] {
         ground.logged(&[&format!("dry run: would {what} resourceslice"), slice]).await?;
     }
-    ground.looked("collect/Unreferenced", "dry-run", 1).await?;
+    ground.looked("Collect/Unreferenced", "dry-run", 1).await?;
     for slice in &before {
         ground.unchanged(slice).await?;
     }
@@ -247,14 +247,15 @@ async fn does_only_what_it_is_told_to_run() -> Result<()> {
     let release = WebhookOptions { controllers: "release", unregistered: true, ..WebhookOptions::default() };
     ground.guard_with(release).await?;
     ground.gone("terminating").await?;
-    ground.looked("release/Unreferenced", "released", 1).await?;
-    ground.judged("collect/Unreferenced", 1).await?;
+    ground.looked("Release/Unreferenced", "released", 1).await?;
+    ground.judged("Collect/Unreferenced", 1).await?;
     ground.unchanged(&garbage).await?;
 
+    ground.webhook().kill();
     let cleanup = WebhookOptions { controllers: "cleanup", unregistered: true, ..WebhookOptions::default() };
     ground.guard_with(cleanup).await?;
-    ground.looked("collect/Unreferenced", "collected", 1).await?;
-    ground.judged("release/Unreferenced", 1).await?;
+    ground.looked("Collect/Unreferenced", "collected", 1).await?;
+    ground.judged("Release/Unreferenced", 1).await?;
     assert_eq!(ground.slice("garbage").await?.finalizers(), [CLEANUP_FINALIZER], "to release it is another's work");
     Ok(())
 }
@@ -269,7 +270,7 @@ async fn a_slice_that_cannot_be_deleted_delays_only_itself() -> Result<()> {
     for name in ["a", "b", "c"] {
         ground.gone(name).await?;
     }
-    ground.looked("collect/Unreferenced", "failed", 3).await?;
+    ground.looked("Collect/Unreferenced", "failed", 3).await?;
     ground.logged(&["looks at slices failed", "/poisoned"]).await?;
     let tries = proxy.asked(&Method::DELETE, "/resourceslices/poisoned");
     let pauses: Vec<_> = tries.windows(2).map(|pair| pair[1].at - pair[0].at).collect();
@@ -312,7 +313,7 @@ async fn frees_nothing_while_it_may_not_read_compositions() -> Result<()> {
     proxy.refuse(move |asked| forbidden(&asked.path).then_some(Refusal::Forbidden));
     let web = ground.cluster().eno("Composition", ground.name()).get("web").await?;
     let later = ground.garbage(&web, "later").await?;
-    ground.looked("unknown/OwnerUnknown", "disagreed", 2).await?;
+    ground.looked("Unknown/OwnerUnknown", "disagreed", 2).await?;
     ground.logged(&["looks at slices failed", "Forbidden"]).await?;
     ground.unchanged(&later).await?;
 
@@ -341,7 +342,7 @@ async fn tells_of_many_slices_in_few_events() -> Result<()> {
     for name in &names {
         ground.gone(name).await?;
     }
-    ground.looked("collect/Unreferenced", "collected", 30).await?;
+    ground.looked("Collect/Unreferenced", "collected", 30).await?;
     let told = ground.told("SliceCollected").await?;
     assert!(told.len() <= 3, "{told:#?}");
     assert!(told.iter().any(|told| told.note.contains("slices collected; one of them: slice garbage-")), "{told:#?}");

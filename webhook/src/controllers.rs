@@ -53,8 +53,10 @@ const BATCH: usize = 128;
 const LOOKS: usize = 8;
 /// A look that found the slice changed is repeated after this, if the watch does not bring it up before.
 const SETTLE: Duration = Duration::from_secs(1);
-/// How often held slices are counted and reported.
-const TICK: Duration = Duration::from_secs(5);
+/// How often slices are counted for the metrics.
+const TICK: Duration = Duration::from_secs(1);
+/// After how long what the store or another says is looked at again, where it is not clear who is right.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Which controllers run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -418,7 +420,7 @@ impl Controller {
             }
         }
         // Where the store calls it held for too long and the live look does not, the two must not chase each other.
-        let soonest = Instant::now() + TICK;
+        let soonest = Instant::now() + PATIENCE;
         let overdue = self.held.again(key, now).map(|at| at.max(soonest));
         self.queue.done(key, overdue.or_else(|| until(&judgement.reason, now)));
     }
@@ -432,7 +434,7 @@ impl Controller {
     /// What came of asking for a new synthesis.
     fn asked(&mut self, asked: resynthesis::Asked) {
         if let Some(again) = self.resynthesis.asked(asked, &self.reporter) {
-            self.queue.add_at(again, Instant::now() + TICK);
+            self.queue.add_at(again, Instant::now() + PATIENCE);
         }
     }
 

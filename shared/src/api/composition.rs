@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::decode::{Kind, null_as_default, without_nulls};
+use super::decode::{Kind, null_as_default, object, object_or_default, object_or_none, objects_without_nulls};
 use super::metadata::Metadata;
 
 /// A `Composition` of `eno.azure.io/v1`.
@@ -11,12 +11,13 @@ use super::metadata::Metadata;
 #[serde(default)]
 pub struct Composition {
     /// Its metadata.
+    #[serde(deserialize_with = "object")]
     pub metadata: Metadata,
     /// What the user asks for.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "object_or_default")]
     pub spec: CompositionSpec,
     /// What Eno made of it.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "object_or_default")]
     pub status: CompositionStatus,
 }
 
@@ -34,10 +35,10 @@ impl Kind for Composition {
 #[serde(rename_all = "camelCase", default)]
 pub struct CompositionSpec {
     /// What makes the resources.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "object_or_default")]
     pub synthesizer: SynthesizerRef,
     /// Compositions that must be ready before this one, and that outlive it.
-    #[serde(deserialize_with = "without_nulls")]
+    #[serde(deserialize_with = "objects_without_nulls")]
     pub depends_on: Vec<CompositionRef>,
 }
 
@@ -66,12 +67,16 @@ pub struct CompositionRef {
 #[serde(rename_all = "camelCase", default)]
 pub struct CompositionStatus {
     /// The synthesis whose slices are in force.
+    #[serde(deserialize_with = "object_or_none")]
     pub current_synthesis: Option<Synthesis>,
     /// The one before.
+    #[serde(deserialize_with = "object_or_none")]
     pub previous_synthesis: Option<Synthesis>,
     /// The one that is being made.
+    #[serde(deserialize_with = "object_or_none")]
     pub in_flight_synthesis: Option<Synthesis>,
     /// Set while other compositions block this one.
+    #[serde(deserialize_with = "object_or_none")]
     pub dependency_status: Option<DependencyStatus>,
 }
 
@@ -99,7 +104,7 @@ pub struct Synthesis {
     #[serde(deserialize_with = "null_as_default")]
     pub observed_synthesizer_generation: i64,
     /// The slices that hold its resources.
-    #[serde(deserialize_with = "without_nulls")]
+    #[serde(deserialize_with = "objects_without_nulls")]
     pub resource_slices: Vec<SliceRef>,
 }
 
@@ -123,7 +128,7 @@ pub struct DependencyStatus {
     #[serde(deserialize_with = "null_as_default")]
     pub reason: String,
     /// The compositions that block it.
-    #[serde(deserialize_with = "without_nulls")]
+    #[serde(deserialize_with = "objects_without_nulls")]
     pub blocked_by: Vec<BlockedBy>,
 }
 

@@ -1,7 +1,11 @@
 //! From JSON to a typed object, refusing what only looks like it.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::names::{ENO_API_VERSION, ENO_GROUP, ENO_VERSION};
 
@@ -83,7 +87,7 @@ fn is_kind<K: Kind>(api_version: &str, kind: &str) -> Result<(), DecodeError> {
     Err(DecodeError::WrongKind { expected: K::KIND, found: format!("{api_version} {kind}") })
 }
 
-/// `null` where Go prints an empty list, map or struct.
+/// `null` where Go prints an empty list or map, or a zero.
 pub(super) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -92,12 +96,69 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// A list without its `null` elements: Eno's lists are of pointers.
-pub(super) fn without_nulls<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+/// A struct, from an object alone. serde takes a list for one as well, field by field: then `"status": []` would be a
+/// status in which nothing is set.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// An [`Object`].
+pub(super) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    let list = Option::<Vec<Option<T>>>::deserialize(deserializer)?;
-    Ok(list.unwrap_or_default().into_iter().flatten().collect())
+    Object::deserialize(deserializer).map(|Object(object)| object)
+}
+
+/// An [`Object`], or `null`.
+pub(super) fn object_or_none<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::<Object<T>>::deserialize(deserializer).map(|object| object.map(|Object(object)| object))
+}
+
+/// An [`Object`], or `null` where Go prints an empty struct.
+pub(super) fn object_or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    object_or_none(deserializer).map(Option::unwrap_or_default)
+}
+
+/// A list of [`Object`]s.
+pub(super) fn objects<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Option::<Vec<Object<T>>>::deserialize(deserializer)?;
+    Ok(list.unwrap_or_default().into_iter().map(|Object(object)| object).collect())
+}
+
+/// A list of [`Object`]s without its `null` elements: Eno's lists are of pointers.
+pub(super) fn objects_without_nulls<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Option::<Vec<Option<Object<T>>>>::deserialize(deserializer)?;
+    Ok(list.unwrap_or_default().into_iter().flatten().map(|Object(object)| object).collect())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::decode::null_as_default;
+use super::decode::{null_as_default, objects};
 use crate::names::CLEANUP_FINALIZER;
 
 /// `metadata` of an object.
@@ -35,7 +35,7 @@ pub struct Metadata {
     #[serde(deserialize_with = "null_as_default")]
     pub finalizers: Vec<String>,
     /// The objects it belongs to.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "objects")]
     pub owner_references: Vec<OwnerReference>,
     /// Labels.
     #[serde(deserialize_with = "null_as_default")]

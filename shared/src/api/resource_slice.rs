@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use super::decode::{Kind, null_as_default};
+use super::decode::{Kind, Object, null_as_default, object, object_or_default, object_or_none};
 use super::metadata::Metadata;
 
 /// A `ResourceSlice` of `eno.azure.io/v1`.
@@ -20,7 +20,7 @@ pub struct ResourceSlice {
 /// What lies below the metadata of a slice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Content {
-    /// The read was of metadata only: nothing is known.
+    /// The read was of metadata only, or what was read has no spec: nothing is known.
     #[default]
     Unread,
     /// Spec and status as read.
@@ -71,10 +71,11 @@ impl<'de> Deserialize<'de> for ResourceSlice {
         #[derive(Deserialize, Default)]
         #[serde(default)]
         struct Whole {
+            #[serde(deserialize_with = "object")]
             metadata: Metadata,
-            #[serde(deserialize_with = "null_as_default")]
-            spec: Spec,
-            #[serde(deserialize_with = "null_as_default")]
+            #[serde(deserialize_with = "object_or_none")]
+            spec: Option<Spec>,
+            #[serde(deserialize_with = "object_or_default")]
             status: Status,
         }
         #[derive(Deserialize, Default)]
@@ -89,14 +90,16 @@ impl<'de> Deserialize<'de> for ResourceSlice {
         struct Status {
             // A null element is a resource without a state: dropping it would shift the indexes of the others.
             #[serde(deserialize_with = "null_as_default")]
-            resources: Vec<Option<ResourceState>>,
+            resources: Vec<Option<Object<ResourceState>>>,
         }
         let Whole { metadata, spec, status } = Whole::deserialize(deserializer)?;
-        let content = Content::Read {
-            synthesis_uuid: spec.synthesis_uuid,
-            resources: spec.resources.0,
-            states: status.resources.into_iter().map(Option::unwrap_or_default).collect(),
-        };
+        let state = |state: Option<Object<ResourceState>>| state.map_or_else(Default::default, |Object(state)| state);
+        // Eno always writes a spec. Where it was cut off, nobody knows what the slice holds, and none is not nothing.
+        let content = spec.map_or(Content::Unread, |Spec { synthesis_uuid, resources: Count(resources) }| Content::Read {
+            synthesis_uuid,
+            resources,
+            states: status.resources.into_iter().map(state).collect(),
+        });
         Ok(ResourceSlice { metadata, content })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::decode::Kind;
+use super::decode::{Kind, object};
 use super::metadata::Metadata;
 
 /// A `Symphony` of `eno.azure.io/v1`.
@@ -10,6 +10,7 @@ use super::metadata::Metadata;
 #[serde(default)]
 pub struct Symphony {
     /// Its metadata.
+    #[serde(deserialize_with = "object")]
     pub metadata: Metadata,
 }
 
@@ -27,6 +28,7 @@ impl Kind for Symphony {
 #[serde(default)]
 pub struct Synthesizer {
     /// Its metadata.
+    #[serde(deserialize_with = "object")]
     pub metadata: Metadata,
 }
 

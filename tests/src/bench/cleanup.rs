@@ -71,17 +71,27 @@ impl Cleanup {
         let store = super::store::resident(100_000, 2_000);
         let mut peers = vec![];
         if Eno::bin_dir().is_some() {
-            for (name, flags) in [("default flags", &[] as &[&str]), ("--qps=5000 --burst=5000", &["--qps=5000", "--burst=5000"])] {
+            for (name, flags) in
+                [("default flags", &[] as &[&str]), ("--qps=5000 --burst=5000", &["--qps=5000", "--burst=5000"])]
+            {
                 peers.push((name, self.eno(cluster, flags).await?));
             }
         }
         let rate = |run: &Run| self.slices as f64 / run.took.as_secs_f64();
         let bare = self.slices as f64 / best.as_secs_f64();
         let mut table = Table::default();
-        table.row("rate, of a bare loop", &format!("{:.2} ({:.0}/s of {bare:.0}/s)", rate(&off) / bare, rate(&off)), "≥ 0.85");
+        table.row(
+            "rate, of a bare loop",
+            &format!("{:.2} ({:.0}/s of {bare:.0}/s)", rate(&off) / bare, rate(&off)),
+            "≥ 0.85",
+        );
         for ((name, run), must) in peers.iter().zip(["≥ 8", "≥ 3"]) {
             let times = rate(&off) / rate(run);
-            table.row(&format!("rate, of eno-controller with {name}"), &format!("{times:.1} × ({:.1}/s)", rate(run)), must);
+            table.row(
+                &format!("rate, of eno-controller with {name}"),
+                &format!("{times:.1} × ({:.1}/s)", rate(run)),
+                must,
+            );
         }
         table.row("API requests a slice, admission off", &format!("{:.2}", off.requests), "≤ 2.2");
         table.row("API requests a slice, admission on", &format!("{:.2}", on.requests), "≤ 4.4");
@@ -96,11 +106,21 @@ impl Cleanup {
         table.row(&format!("CPU with {} slices, idle", self.idle), &format!("{idle:.2} % of a core"), "≤ 0.5 %");
         table.row(&format!("peak memory with {} slices", self.idle), &format!("{idle_peak:.1} MiB"), "");
         for (name, run) in &peers {
-            let told = format!("{:.1}/s, {:.2} requests a slice, {:.1} ms CPU a slice, {:.0} MiB", rate(run), run.requests, cpu(run), run.peak_mib);
+            let told = format!(
+                "{:.1}/s, {:.2} requests a slice, {:.1} ms CPU a slice, {:.0} MiB",
+                rate(run),
+                run.requests,
+                cpu(run),
+                run.peak_mib
+            );
             table.row(&format!("eno-controller with {name}"), &told, "");
         }
         for (in_flight, took) in loops {
-            table.row(&format!("bare loop, {in_flight} in flight"), &format!("{:.0}/s", self.slices as f64 / took.as_secs_f64()), "");
+            table.row(
+                &format!("bare loop, {in_flight} in flight"),
+                &format!("{:.0}/s", self.slices as f64 / took.as_secs_f64()),
+                "",
+            );
         }
         println!("{}", table.text);
         let head = format!(
@@ -192,8 +212,11 @@ impl Cleanup {
             let manifests = [fixtures::config_map(name, &composition, 0)];
             cluster.apply(&fixtures::slice(&owner, &format!("{composition}-old"), "", &manifests)).await?;
             cluster.apply(&fixtures::slice(&owner, &format!("{composition}-new"), "", &manifests)).await?;
-            let current = fixtures::reconciled_synthesis("1", owner.metadata.generation, &[&format!("{composition}-old")]);
-            cluster.set_status(&fixtures::composition(name, &composition), &json!({"currentSynthesis": current})).await?;
+            let current =
+                fixtures::reconciled_synthesis("1", owner.metadata.generation, &[&format!("{composition}-old")]);
+            cluster
+                .set_status(&fixtures::composition(name, &composition), &json!({"currentSynthesis": current}))
+                .await?;
         }
         tokio::time::sleep(AGE + Duration::from_secs(1)).await;
         let options = WebhookOptions {
@@ -218,7 +241,9 @@ impl Cleanup {
             let selected = kube::api::WatchParams::default().fields(&format!("metadata.name={old}"));
             let mut events = std::pin::pin!(slices.watch_metadata(&selected, &version).await?);
             let current = fixtures::reconciled_synthesis("2", Some(1), &[]);
-            cluster.set_status(&fixtures::composition(name, &composition), &json!({"currentSynthesis": current})).await?;
+            cluster
+                .set_status(&fixtures::composition(name, &composition), &json!({"currentSynthesis": current}))
+                .await?;
             let begun = Instant::now();
             events.try_next().await?;
             times.add(begun.elapsed());
@@ -254,10 +279,8 @@ impl Cleanup {
 }
 
 async fn delete_and_release(slices: &Api<DynamicObject>, name: String, uid: Option<String>) -> Result<()> {
-    let params = DeleteParams {
-        preconditions: Some(Preconditions { uid, resource_version: None }),
-        ..DeleteParams::default()
-    };
+    let params =
+        DeleteParams { preconditions: Some(Preconditions { uid, resource_version: None }), ..DeleteParams::default() };
     slices.delete(&name, &params).await?;
     let patch = json_patch::Patch(vec![
         serde_json::from_value(json!({"op": "test", "path": "/metadata/finalizers/0", "value": CLEANUP_FINALIZER}))?,

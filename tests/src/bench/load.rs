@@ -66,7 +66,12 @@ impl Load<'_> {
         let api = self.cluster.eno("ResourceSlice", self.namespace);
         let manifest = json!({"padding": "x".repeat(self.size)});
         let make = |index: usize| {
-            let slice = fixtures::slice(&owners[index % owners.len()], &format!("s{index}"), "", std::slice::from_ref(&manifest));
+            let slice = fixtures::slice(
+                &owners[index % owners.len()],
+                &format!("s{index}"),
+                "",
+                std::slice::from_ref(&manifest),
+            );
             let api = &api;
             async move { anyhow::Ok(api.create(&PostParams::default(), &serde_json::from_value(slice)?).await.map(drop)?) }
         };

@@ -1,4 +1,4 @@
-//! The two losses, each told once with nobody on guard and once with the webhook.
+//! What Eno loses or leaves, each told once with nobody on guard and once with the webhook.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use kube::api::ListParams;
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::stage::Stage;
 use crate::cluster::Cluster;
 use crate::eno::Eno;
 use crate::eventually::eventually;
-use crate::fixtures::{composition, config_map};
+use crate::fixtures::{composition, config_map, slice};
 use crate::scenario::Scenario;
 use crate::standin::Parts;
 use crate::standin::synthesis::Synthesis;
@@ -22,6 +23,8 @@ use crate::webhook::{Webhook, WebhookOptions};
 const EACH: usize = 3;
 /// How long Eno may take to finish.
 const LIMIT: Duration = Duration::from_secs(180);
+/// How long a namespace is given to go.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// Eno's cleanup first looks at a slice when it is between 5 and 10 s old (S11).
 const SLOW: Duration = Duration::from_secs(12);
 
@@ -50,9 +53,13 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Tells both.
+/// Tells all.
 pub async fn tell(stage: &Stage, cluster: &Cluster, compositions: usize, guard: Guard) -> Result<Vec<Loss>> {
-    Ok(vec![namespace_delete(stage, cluster, compositions, guard).await?, slow_synthesis(stage, cluster, guard).await?])
+    Ok(vec![
+        namespace_delete(stage, cluster, compositions, guard).await?,
+        slow_synthesis(stage, cluster, guard).await?,
+        lost_owner(stage, cluster, guard).await?,
+    ])
 }
 
 async fn guarded(stage: &Stage, scenario: &Scenario, guard: Guard) -> Result<Option<Webhook>> {
@@ -60,7 +67,7 @@ async fn guarded(stage: &Stage, scenario: &Scenario, guard: Guard) -> Result<Opt
         return Ok(None);
     }
     let namespace = scenario.namespace().to_owned();
-    let options = WebhookOptions { namespace, ..WebhookOptions::default() };
+    let options = WebhookOptions { namespace, controllers: "*", ..WebhookOptions::default() };
     let start = Webhook::start(scenario.cluster(), options);
     stage.wait("eno-webhook print-config … | kubectl apply -f -", start).await.map(Some)
 }
@@ -165,4 +172,55 @@ async fn slow_synthesis(stage: &Stage, cluster: &Cluster, guard: Guard) -> Resul
         ),
     });
     Ok(Loss { what: "a synthesis of more than 5 s", lost, of: SLICES, how: "slices lost" })
+}
+
+/// A namespace is deleted that holds garbage, and a slice whose owner is lost, as after a restore from a backup.
+async fn lost_owner(stage: &Stage, cluster: &Cluster, guard: Guard) -> Result<Loss> {
+    let mut scenario = Scenario::on(cluster.clone(), None, "lost").await?;
+    let namespace = scenario.namespace().to_owned();
+    let owner = cluster.apply(&composition(&namespace, "web")).await?;
+    let manifests = [config_map(scenario.targets(), "web", 0)];
+    cluster.apply(&slice(&owner, "garbage", "", &manifests)).await?;
+    let mut ownerless = slice(&owner, "ownerless", "", &manifests);
+    ownerless["metadata"]["ownerReferences"] = json!([]);
+    cluster.apply(&ownerless).await?;
+    stage.say(&format!("\nNamespace {namespace} holds a slice that nothing refers to, and one that lost its owner."));
+    stage.wait("the slices come of age", age()).await?;
+    stage.kubectl(&["eno", "slices", "-n", &namespace]).await?;
+    let webhook = guarded(stage, &scenario, guard).await?;
+    if webhook.is_some() {
+        stage.wait("its controllers at work", collected(&scenario)).await?;
+        stage.kubectl(&["eno", "slices", "-n", &namespace]).await?;
+    }
+    scenario.start_eno(Parts::ALL).await?;
+    stage.kubectl(&["delete", "namespace", &namespace, "--wait=false"]).await?;
+    let gone = eventually("the slices to be gone", PATIENCE, async || {
+        let left = scenario.count("ResourceSlice").await?;
+        ensure!(left == 0, "{left} are left");
+        Ok(())
+    });
+    let lost = usize::from(stage.wait("Eno at work", gone).await.is_err());
+    stage.say(&match lost {
+        0 => "The slice without an owner was released, and the namespace can go.".to_owned(),
+        _ => format!(
+            "After {} s the slice without an owner is still there: Eno fails on it, again and again.",
+            PATIENCE.as_secs()
+        ),
+    });
+    Ok(Loss { what: "a slice that lost its owner", lost, of: 1, how: "namespaces hang" })
+}
+
+/// Slices younger than 5 s are not judged.
+async fn age() -> Result<()> {
+    sleep(Duration::from_secs(6)).await;
+    Ok(())
+}
+
+async fn collected(scenario: &Scenario) -> Result<()> {
+    eventually("the garbage to be collected", LIMIT, async || {
+        let left = scenario.count("ResourceSlice").await?;
+        ensure!(left == 1, "{left} slices are left");
+        Ok(())
+    })
+    .await
 }

@@ -118,7 +118,9 @@ impl Looker {
             let _permit = self.permits.acquire().await;
             let compositions = shared.fresh().await;
             let mut looked = self.act(slice, &compositions).await;
-            if matches!(looked.outcome, Outcome::Stays) && looked.judgement.verdict != first.verdict {
+            // A first look that lacked the content had only its first word.
+            let differs = looked.judgement.verdict != first.verdict && !first.wants_content;
+            if matches!(looked.outcome, Outcome::Stays) && differs {
                 looked.outcome = Outcome::Disagreed;
             }
             (key, looked)

@@ -49,7 +49,7 @@ fn known(asked: &Asked<'_>, composition: &Composition) -> Explanation {
             state,
             syntheses: syntheses(composition),
             slices: items.collect(),
-            deletion_steps: deletion_steps(composition, &blockers, snapshot.slices.is_empty()),
+            deletion_steps: deletion_steps(composition, &blockers, snapshot.slices.is_empty() && snapshot.slices_incomplete.is_none()),
         },
         message,
         stuck: waiting_since.is_some_and(|since| now.duration_since(since) >= *patience),
