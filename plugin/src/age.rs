@@ -1,10 +1,18 @@
 //! How old something is, in the words of kubectl.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 /// The time from `since` to `now` as kubectl's AGE column shows it, `<unknown>` where there is no time.
 pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     since.map_or_else(|| "<unknown>".to_owned(), |since| human_duration(now.duration_since(since)))
+}
+
+/// Is it at least that old? What has no time has no age.
+pub fn is_older(since: Option<Timestamp>, age: Duration, now: Timestamp) -> bool {
+    let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
+    since.is_some_and(|since| now.duration_since(since) >= age)
 }
 
 /// `HumanDuration` of apimachinery: two units where the first is small, one where it says enough.

@@ -1,10 +1,21 @@
 //! The command line: flags, help, and nothing else.
 
+mod cleanup;
+mod compositions;
 mod connection;
+mod downstream;
+mod doctor;
 mod examples;
 mod help;
 pub(crate) mod output;
+mod release;
+mod restore;
+mod resynth;
+mod snapshot;
 mod source;
+mod wait;
+mod tree;
+mod write;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,10 +25,21 @@ use clap::error::ErrorKind;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
+pub use cleanup::{CleanupAction, CleanupFlags};
+pub use compositions::CompositionsFlags;
 pub use connection::Connection;
+pub use downstream::DownstreamFlags;
+pub use doctor::DoctorFlags;
 pub use examples::{EXAMPLES, Example};
 pub use output::OutputFlags;
+pub use snapshot::{SnapshotFlags, SnapshotForm};
+pub use release::ReleaseFlags;
+pub use restore::RestoreFlags;
+pub use resynth::ResynthFlags;
 pub use source::SourceFlags;
+pub use wait::{WaitFlags, WaitFor};
+pub use tree::TreeFlags;
+pub use write::{DryRun, ResultFormat, WriteFlags};
 
 /// `kubectl eno`.
 #[derive(Debug, Parser)]
@@ -66,9 +88,41 @@ pub enum Command {
         after_help = examples::help("slices"),
     )]
     Slices(SlicesFlags),
+    /// List compositions with their state, and what they wait for
+    #[command(
+        visible_alias = "comp",
+        alias = "composition",
+        long_about = help::COMPOSITIONS,
+        after_help = examples::help("compositions"),
+    )]
+    Compositions(CompositionsFlags),
     /// Explain why a resource slice or a composition is kept, held or stuck
     #[command(long_about = help::WHY, after_help = examples::help("why"))]
     Why(WhyFlags),
+    /// Check that all is there which keeps slices from being lost, and that it works
+    #[command(long_about = help::DOCTOR, after_help = examples::help("doctor"))]
+    Doctor(DoctorFlags),
+    /// Wait until a resource slice or a composition is deleted or reconciled
+    #[command(long_about = help::WAIT, after_help = examples::help("wait"))]
+    Wait(WaitFlags),
+    /// Write Eno's objects to a file, to look at offline
+    #[command(long_about = help::SNAPSHOT, after_help = examples::help("snapshot"))]
+    Snapshot(SnapshotFlags),
+    /// Collect and release what the verdicts say
+    #[command(long_about = help::CLEANUP, after_help = examples::help("cleanup"))]
+    Cleanup(CleanupFlags),
+    /// Ask for a new synthesis of a composition
+    #[command(long_about = help::RESYNTH, after_help = examples::help("resynth"))]
+    Resynth(ResynthFlags),
+    /// Take one finalizer off what is being deleted
+    #[command(long_about = help::RELEASE, after_help = examples::help("release"))]
+    Release(ReleaseFlags),
+    /// Make a lost resource slice again
+    #[command(long_about = help::RESTORE, after_help = examples::help("restore"))]
+    Restore(RestoreFlags),
+    /// Draw symphonies, compositions, syntheses, slices and resources as a tree
+    #[command(long_about = help::TREE, after_help = examples::help("tree"))]
+    Tree(TreeFlags),
     /// List the flags that every command takes
     Options,
 }
@@ -100,6 +154,9 @@ pub struct SlicesFlags {
     /// Only slices that are stuck: something blocks them, for longer than --stuck-after
     #[arg(long)]
     pub stuck: bool,
+    /// Only slices that are older than this, such as 90s, 5m or 7d
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::parse)]
+    pub older_than: Option<std::time::Duration>,
     /// Sort by a column, or by a jsonpath of the items
     #[arg(long, value_name = "COLUMN|JSONPATH")]
     pub sort_by: Option<String>,
@@ -114,12 +171,15 @@ pub struct SlicesFlags {
 /// `kubectl eno why`.
 #[derive(Debug, Args)]
 pub struct WhyFlags {
-    /// resourceslice/NAME or composition/NAME (or TYPE NAME)
+    /// TYPE/NAME or TYPE NAME; the type is resourceslice, composition, symphony, namespace or pod
     #[arg(value_name = "TYPE/NAME", required = true, num_args = 1..=2)]
     pub object: Vec<String>,
     /// Show all resources, not only the first three
     #[arg(long)]
     pub show_all: bool,
+    /// Which cluster Eno's resources are in
+    #[command(flatten)]
+    pub downstream: DownstreamFlags,
     /// Where to read from
     #[command(flatten)]
     pub source: SourceFlags,

@@ -41,10 +41,13 @@ impl Cluster {
     /// # Errors
     /// Where the slices cannot be read. What else cannot be read is a warning, and Unknown.
     pub async fn snapshot(&self, query: &Query) -> Result<Snapshot, Failure> {
+        query.namespace.iter().try_for_each(|namespace| goes_into_url("namespace", namespace))?;
+        query.names.iter().try_for_each(|name| goes_into_url("resource name", name))?;
         let (slices, compositions) = futures::join!(self.slices(query), self.compositions(query.namespace.as_deref()));
         let (mut slices, missing, slices_incomplete) = match slices {
             Ok((slices, missing)) => (slices, missing, None),
-            Err(error) if query.slices_may_fail => {
+            // Where neither can be read, there is nothing to tell.
+            Err(error) if query.slices_may_fail && compositions.is_ok() => {
                 let why = self.cannot_list::<ResourceSlice>(query.namespace.as_deref(), &error);
                 (vec![], vec![], Some(why))
             }
@@ -178,7 +181,7 @@ impl Cluster {
     }
 
     /// Warns, and says why what would have been listed is unknown.
-    fn cannot_list<K: Kind>(&self, namespace: Option<&str>, error: &ReadError) -> String {
+    pub fn cannot_list<K: Kind>(&self, namespace: Option<&str>, error: &ReadError) -> String {
         let place = place::<K>(namespace);
         self.warnings.warn(format!("cannot list {place}: {error}"));
         match error {
@@ -208,6 +211,15 @@ impl Cluster {
 #[derive(Deserialize)]
 struct Partial {
     metadata: Metadata,
+}
+
+/// Names go into the path of a URL as they are: `a?b` would ask for `a`.
+pub fn goes_into_url(what: &str, name: &str) -> Result<(), Failure> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if name.is_empty() || name == "." || name == ".." || !name.chars().all(plain) {
+        return Err(Failure::local(format_args!("invalid {what} {name:?}")));
+    }
+    Ok(())
 }
 
 fn place<K: Kind>(namespace: Option<&str>) -> String {

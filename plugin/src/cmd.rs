@@ -1,7 +1,16 @@
 //! The commands.
 
+mod cleanup;
+mod compositions;
+mod doctor;
 mod options;
+mod release;
+mod restore;
+mod resynth;
 pub mod slices;
+mod snapshot;
+mod wait;
+mod tree;
 pub mod why;
 
 use std::process::ExitCode;
@@ -25,22 +34,50 @@ pub fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     runtime.block_on(async {
         match &cli.command {
             Command::Slices(flags) => slices::run(flags, cli).await,
+            Command::Compositions(flags) => compositions::run(flags, cli).await,
+            Command::Tree(flags) => tree::run(flags, cli).await,
             Command::Why(flags) => why::run(flags, cli).await,
+            Command::Doctor(flags) => doctor::run(flags, cli).await,
+            Command::Wait(flags) => wait::run(flags, cli).await,
+            Command::Snapshot(flags) => snapshot::run(flags, cli).await,
+            Command::Cleanup(flags) => cleanup::run(flags, cli).await,
+            Command::Resynth(flags) => resynth::run(flags, cli).await,
+            Command::Release(flags) => release::run(flags, cli).await,
+            Command::Restore(flags) => restore::run(flags, cli).await,
             Command::Options => options::run(),
         }
     })
 }
 
+/// The cluster that the flags name, and the namespace they mean.
+fn cluster(cli: &Cli, concurrency: u16, warnings: &Warnings) -> Result<(Cluster, String), Failure> {
+    let Context { client, host, namespace, timeout, .. } =
+        Context::new(&cli.connection, cli.global.verbosity, warnings)?;
+    let named = cli.global.namespace.clone().filter(|namespace| !namespace.is_empty());
+    let cluster = Cluster { client, host, timeout, concurrency: usize::from(concurrency), warnings: warnings.clone() };
+    Ok((cluster, named.unwrap_or(namespace)))
+}
+
 /// Opens what the flags name, with the namespace they mean: `None` for all.
 fn source(flags: &SourceFlags, cli: &Cli) -> Result<(Source, Option<String>), Failure> {
+    open(flags, cli, Dump::read)
+}
+
+/// The same for commands that show no manifests and nothing but Eno's: a dump is read faster so.
+fn facts(flags: &SourceFlags, cli: &Cli) -> Result<(Source, Option<String>), Failure> {
+    open(flags, cli, Dump::read_facts)
+}
+
+fn open(
+    flags: &SourceFlags,
+    cli: &Cli,
+    read: impl FnOnce(dump::Options, Warnings) -> Result<Dump, Failure>,
+) -> Result<(Source, Option<String>), Failure> {
     let warnings = Warnings::default();
     let named = cli.global.namespace.clone().filter(|namespace| !namespace.is_empty());
     if flags.filenames.is_empty() {
-        let Context { client, host, namespace, timeout } =
-            Context::new(&cli.connection, cli.global.verbosity, &warnings)?;
-        let concurrency = usize::from(flags.concurrency);
-        let cluster = Cluster { client, host, timeout, concurrency, warnings };
-        return Ok((Source::Cluster(cluster), Some(named.unwrap_or(namespace))));
+        let (cluster, namespace) = cluster(cli, flags.concurrency, &warnings)?;
+        return Ok((Source::Cluster(cluster), Some(namespace)));
     }
     let options = dump::Options {
         paths: flags.filenames.clone(),
@@ -49,5 +86,6 @@ fn source(flags: &SourceFlags, cli: &Cli) -> Result<(Source, Option<String>), Fa
         complete: flags.complete,
         namespace: named.clone().unwrap_or_else(|| "default".to_owned()),
     };
-    Ok((Source::Dump(Dump::read(options, warnings)?), named))
+    let dump = read(options, warnings)?;
+    Ok((Source::Dump(if flags.now.is_none() { dump.as_of_taking() } else { dump }), named))
 }

@@ -15,6 +15,7 @@ use rustls::pki_types::pem::PemObject;
 
 use crate::cli::Connection;
 use crate::failure::Failure;
+use crate::identity::Identity;
 use crate::warnings::Warnings;
 use kubeconfig::Resolved;
 
@@ -28,6 +29,8 @@ pub struct Context {
     pub namespace: String,
     /// The time for one request.
     pub timeout: Duration,
+    /// Which cluster it is, and as whom it is asked, by their names.
+    pub identity: Identity,
 }
 
 impl Context {
@@ -36,10 +39,14 @@ impl Context {
     /// # Errors
     /// Where the kubeconfig cannot be read or used, or gives no credentials.
     pub fn new(flags: &Connection, verbosity: u8, warnings: &Warnings) -> Result<Self, Failure> {
-        let config = match kubeconfig::resolve(flags, warnings)? {
-            Resolved::InCluster(config) => *config,
-            Resolved::Kubeconfig { cluster, user, namespace } => config(&cluster, *user, namespace)?,
+        let (config, context, user) = match kubeconfig::resolve(flags, warnings)? {
+            Resolved::InCluster(config) => (*config, String::new(), String::new()),
+            Resolved::Kubeconfig { cluster, user, namespace, names } => {
+                (config(&cluster, *user, namespace)?, names.context, names.user)
+            }
         };
+        let impersonated = config.auth_info.impersonate.clone();
+        let identity = Identity { context, cluster: config.cluster_url.to_string(), user, impersonated };
         let host = shown(&config);
         let namespace = config.default_namespace.clone();
         let client = client(config, verbosity, warnings).map_err(|error| match error {
@@ -50,7 +57,7 @@ impl Context {
             )),
             error => Failure::transport(&error, &host),
         })?;
-        Ok(Context { client, host, namespace, timeout: flags.request_timeout })
+        Ok(Context { client, host, namespace, timeout: flags.request_timeout, identity })
     }
 }
 

@@ -2,13 +2,15 @@
 
 mod documents;
 mod files;
+pub mod marker;
+mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eno_shared::Lookup;
-use eno_shared::api::{Composition, DecodeError, Kind, Metadata, ResourceSlice, decode};
+use eno_shared::api::{Composition, DecodeError, Kind, Metadata, ResourceRef, ResourceSlice, decode};
 use eno_shared::names::ENO_GROUP;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -20,6 +22,8 @@ use crate::selector::Selection;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
 use crate::warnings::Warnings;
 use crate::whole::WholeSlice;
+use marker::Marker;
+use stream::Keep;
 
 /// Why nobody can say of what is not among the objects of a dump.
 const NOT_IN_DUMP: &str = "the dump may be incomplete (see --complete)";
@@ -29,9 +33,38 @@ pub struct Dump {
     documents: Vec<Box<RawValue>>,
     now: Timestamp,
     complete: bool,
+    said: Said,
     /// The namespace of objects that name none.
     namespace: String,
     warnings: Warnings,
+}
+
+/// What the files say of themselves, where they are snapshots.
+#[derive(Default)]
+struct Said {
+    /// Are all files snapshots of all there was?
+    all: bool,
+    /// When the last one was taken.
+    taken: Option<Timestamp>,
+    /// What they lack.
+    lacks: Vec<String>,
+    /// Namespaces of which they hold all.
+    namespaces: BTreeSet<String>,
+}
+
+impl Said {
+    fn of(&mut self, file: &Path, objects: &[Box<RawValue>]) {
+        let Some(marker) = objects.iter().find_map(|object| Marker::read(object.get())) else {
+            self.all = false;
+            return;
+        };
+        self.taken = self.taken.max(Some(marker.taken));
+        if let Some(lacks) = marker.lacks() {
+            self.all = false;
+            self.lacks.push(format!("{} is not all there was: {lacks}", files::shown(file)));
+            self.namespaces.extend(marker.namespace.filter(|_| marker.missing.is_empty()));
+        }
+    }
 }
 
 /// What a dump is read with.
@@ -54,15 +87,35 @@ impl Dump {
     /// # Errors
     /// Where a file cannot be read, or holds something else than objects.
     pub fn read(options: Options, warnings: Warnings) -> Result<Self, Failure> {
+        Self::keeping(Keep::Objects, options, warnings)
+    }
+
+    /// Reads the files, and keeps only what verdicts rest on: no manifests, and no objects of others.
+    ///
+    /// # Errors
+    /// As for [`Dump::read`].
+    pub fn read_facts(options: Options, warnings: Warnings) -> Result<Self, Failure> {
+        Self::keeping(Keep::Facts, options, warnings)
+    }
+
+    fn keeping(keep: Keep, options: Options, warnings: Warnings) -> Result<Self, Failure> {
         let Options { paths, recursive, now, complete, namespace } = options;
-        let mut documents = vec![];
+        let (mut documents, mut said) = (vec![], Said { all: true, ..Said::default() });
         for file in files::find(&paths, recursive)? {
-            let text = files::read(&file)?;
-            let parsed = documents::parse(&text)
-                .map_err(|error| Failure::local(format_args!("cannot read {}: {error}", files::shown(&file))))?;
-            documents.extend(parsed);
+            let objects = objects(&file, keep)?;
+            said.of(&file, &objects);
+            documents.extend(objects);
         }
-        Ok(Dump { documents, now, complete, namespace, warnings })
+        if complete && let Some(lacks) = said.lacks.first() {
+            warnings.warn(format!("--complete is ignored: {lacks}"));
+        }
+        let complete = said.lacks.is_empty() && (complete || said.all);
+        Ok(Dump { documents, now, complete, said, namespace, warnings })
+    }
+
+    /// Judges it as of the moment at which it was taken, where it says when that was.
+    pub fn as_of_taking(self) -> Self {
+        Dump { now: self.said.taken.unwrap_or(self.now), ..self }
     }
 
     /// Selects what is asked for.
@@ -85,14 +138,54 @@ impl Dump {
         slices.sort_by(|a, b| a.place().cmp(&b.place()));
         let seen: BTreeSet<&str> = slices.iter().map(|seen| seen.metadata().name.as_str()).collect();
         let missing = query.names.iter().filter(|name| !seen.contains(name.as_str())).cloned().collect();
-        let slices_incomplete = (!self.complete).then(|| NOT_IN_DUMP.to_owned());
+        let whole = query.namespace.as_ref().is_some_and(|namespace| self.said.namespaces.contains(namespace));
+        let slices_incomplete = (!self.complete && !whole).then(|| NOT_IN_DUMP.to_owned());
         Ok(Snapshot { now: self.now, slices, slices_incomplete, missing, namespaces })
+    }
+
+    /// The objects of a kind: namespace, name and JSON.
+    pub fn objects(&self, group: &str, kind: &str) -> impl Iterator<Item = (String, String, &str)> {
+        self.heads().filter_map(move |(head, json)| {
+            let of_kind = head.api_version.rsplit_once('/').map_or("", |(group, _)| group) == group && head.kind == kind;
+            let (namespace, name) = self.place(&head);
+            of_kind.then_some((namespace, name, json))
+        })
+    }
+
+    /// All objects that are not Eno's: what Eno may have made.
+    pub fn resources(&self) -> BTreeSet<ResourceRef> {
+        let others = self.heads().filter(|(head, _)| !head.api_version.starts_with(ENO_GROUP));
+        others
+            .map(|(Head { api_version, kind, metadata: HeadMetadata { namespace, name, .. }, .. }, _)| ResourceRef {
+                api_version,
+                kind,
+                namespace,
+                name,
+            })
+            .collect()
+    }
+
+    fn heads(&self) -> impl Iterator<Item = (Head, &str)> {
+        self.documents.iter().filter_map(|document| Some((serde_json::from_str(document.get()).ok()?, document.get())))
+    }
+
+    /// Why there may be objects that are not in it; `None` where it is said to hold all.
+    pub fn incomplete(&self) -> Option<String> {
+        (!self.complete).then(|| NOT_IN_DUMP.to_owned())
+    }
+
+    /// What an object is that is not in it.
+    pub fn absent<T>(&self) -> Lookup<T> {
+        self.incomplete().map_or(Lookup::Missing, Lookup::Unknown)
     }
 
     /// Sorts the documents by what they are. What is not Eno's is passed over, but for namespaces.
     fn sort(&self, depth: Depth) -> Found {
         let mut found = Found::default();
         found.read.otherwise = (!self.complete).then(|| NOT_IN_DUMP.to_owned());
+        if !self.complete {
+            found.read.incomplete.extend(self.said.namespaces.iter().map(|namespace| (namespace.clone(), None)));
+        }
         for document in &self.documents {
             let json = document.get();
             let head = match serde_json::from_str::<Head>(json) {
@@ -100,7 +193,7 @@ impl Dump {
                 // A field that is there twice, say. It may be a composition, of any name and namespace.
                 Err(error) => {
                     let why = self.warned(format!("an object of the dump: {}", without_place(&error.to_string())));
-                    found.read.otherwise.get_or_insert(why);
+                    found.anywhere(why);
                     continue;
                 }
             };
@@ -129,8 +222,7 @@ impl Dump {
         };
         // Of a composition whose name cannot be read, any namespace may be the home.
         if name.is_empty() {
-            let why = || self.warned("a composition in the dump has no name".to_owned());
-            found.read.otherwise.get_or_insert_with(why);
+            found.anywhere(self.warned("a composition in the dump has no name".to_owned()));
         }
         found.read.compositions.push((namespace, name, lookup));
     }
@@ -174,6 +266,21 @@ impl Dump {
     }
 }
 
+/// The objects of a file.
+fn objects(file: &Path, keep: Keep) -> Result<Vec<Box<RawValue>>, Failure> {
+    let malformed = |error| Failure::local(format_args!("cannot read {}: {error}", files::shown(file)));
+    if let Some(open) = files::open(file)?
+        && let Ok(objects) = stream::objects(open, keep)
+    {
+        return Ok(objects);
+    }
+    let text = files::read(file)?;
+    match stream::objects(text.as_bytes(), keep) {
+        Ok(objects) => Ok(objects),
+        Err(stream::OtherShape) => documents::parse(&text).map_err(malformed),
+    }
+}
+
 /// The place is one in the JSON that an object was turned into: nobody finds it in the file.
 fn without_place(error: &str) -> &str {
     error.rsplit_once(" at line ").map_or(error, |(error, _)| error)
@@ -184,6 +291,14 @@ struct Found {
     read: Read,
     slices: BTreeMap<(String, String), Seen>,
     terminating: BTreeMap<String, bool>,
+}
+
+impl Found {
+    /// There may be a composition that nobody can read, in any namespace.
+    fn anywhere(&mut self, why: String) {
+        self.read.otherwise.get_or_insert(why);
+        self.read.incomplete.clear();
+    }
 }
 
 /// What tells objects apart. Anything may be malformed in a dump: what is reads as absent.

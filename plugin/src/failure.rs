@@ -15,12 +15,19 @@ use crate::warnings::say;
 pub const ERROR: u8 = 1;
 /// Exit code of `why` where the verdict is Unknown.
 pub const CANNOT_TELL: u8 = 2;
+/// Exit code of what was refused for safety.
+pub const REFUSED: u8 = 4;
+/// Exit code of a wait that took too long.
+pub const TIMED_OUT: u8 = 124;
+/// Exit code of a command that Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
 
 /// Why a command failed.
 #[derive(Debug)]
 pub struct Failure {
     text: String,
     quiet: bool,
+    code: u8,
 }
 
 impl Failure {
@@ -31,7 +38,12 @@ impl Failure {
 
     /// A text that is printed as it is.
     pub fn verbatim(text: impl Into<String>) -> Self {
-        Failure { text: text.into(), quiet: false }
+        Failure { text: text.into(), quiet: false, code: ERROR }
+    }
+
+    /// The same with another exit code.
+    pub fn with_code(self, code: u8) -> Self {
+        Failure { code, ..self }
     }
 
     /// A command line that cannot be read, with what clap says of it.
@@ -94,7 +106,7 @@ impl Failure {
         if !self.quiet {
             say(self);
         }
-        ExitCode::from(if self.quiet { 0 } else { ERROR })
+        ExitCode::from(if self.quiet { 0 } else { self.code })
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the rules say of one slice of a snapshot.
 
+pub mod composition;
+
 use eno_shared::api::ResourceSlice;
 use eno_shared::owner::composition_owner;
 use eno_shared::stuck::{Blocker, slice_blockers};

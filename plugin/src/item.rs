@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::finding::{Finding, OwnerState};
 
 mod column;
+pub mod composition;
 
 pub use column::{COLUMNS, Column};
 

@@ -52,7 +52,9 @@ impl Format {
     /// # Errors
     /// Says what is allowed, or what is malformed.
     pub fn parse(flags: &OutputFlags) -> Result<Self, Failure> {
-        let Some(text) = flags.format.as_deref() else { return Ok(Format::Text { wide: false }) };
+        let Some(text) = flags.format.as_deref().filter(|text| !text.is_empty()) else {
+            return Ok(Format::Text { wide: false });
+        };
         let (name, argument) = text.split_once('=').map_or((text, None), |(name, argument)| (name, Some(argument)));
         let read = |path: &str| {
             std::fs::read_to_string(path)
@@ -134,7 +136,11 @@ fn indented(document: &Value) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(Failure::local)
 }
 
-fn yaml(document: &Value) -> Result<String, Failure> {
+/// YAML, each value on its line.
+///
+/// # Errors
+/// Never in practice: JSON can all be written.
+pub fn yaml(document: &Value) -> Result<String, Failure> {
     // Folded text would be for people; tools want each value on its line.
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     serde_saphyr::to_string_with_options(document, options).map_err(Failure::local)
@@ -154,13 +160,25 @@ fn write(text: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// Colours verdicts, where that is wanted.
-pub fn painter(color: Color) -> impl Fn(&str) -> String {
-    let wanted = match color {
+/// Is colour wanted on stdout?
+pub fn colored(color: Color) -> bool {
+    match color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never,
-    };
+    }
+}
+
+/// Does the locale know more than ASCII? Where none is set, it does: that is so in most containers.
+pub fn speaks_unicode() -> bool {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_else(|| "UTF-8".to_owned());
+    locale.to_ascii_uppercase().replace('-', "").contains("UTF8")
+}
+
+/// Colours verdicts, where that is wanted.
+pub fn painter(color: Color) -> impl Fn(&str) -> String {
+    let wanted = colored(color);
     move |word| {
         let verdict = Verdict::ALL.into_iter().find(|verdict| verdict.as_str().eq_ignore_ascii_case(word));
         match verdict {

@@ -11,6 +11,8 @@ pub enum Depth {
     /// Metadata; spec and status only where a verdict or a blocker rests on them.
     #[default]
     Rules,
+    /// As [`Depth::Rules`], with spec and status of what compositions that are at work rest on.
+    Undone,
     /// Spec and status of all.
     Content,
     /// As [`Depth::Rules`], with the manifests of what is read.
@@ -50,11 +52,18 @@ impl Query {
     pub fn wants_content(&self, slice: &ResourceSlice, compositions: &Compositions) -> bool {
         match self.depth {
             Depth::Rules => false,
+            Depth::Undone => compositions.current_referrers(&slice.metadata.name).any(is_at_work),
             Depth::Content => true,
             // What a composition's deletion waits for is in the slices of its current synthesis.
             Depth::Manifests => compositions.current_referrers(&slice.metadata.name).next().is_some(),
         }
     }
+}
+
+/// Are its resources still being made, or deleted?
+fn is_at_work(composition: &Composition) -> bool {
+    let current = composition.status.current_synthesis.as_ref();
+    composition.metadata.is_deleting() || current.is_some_and(|current| current.reconciled.is_none())
 }
 
 /// Does a slice belong to the composition of that name, or is it listed by it?

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 pub struct Snapshot {
     /// The moment at which it is judged.
     pub now: Timestamp,
-    /// The slices that were asked for, by namespace and name.
+    /// The slices that were asked for, sorted by namespace and name.
     pub slices: Vec<Seen>,
     /// Why there may be slices that were asked for and are not among them.
     pub slices_incomplete: Option<String>,
@@ -20,6 +20,19 @@ pub struct Snapshot {
     pub missing: Vec<String>,
     /// What surrounds the slices.
     pub namespaces: Namespaces,
+}
+
+impl Snapshot {
+    /// A slice by its place, for queries that leave no slice of the namespace out.
+    pub fn look_up(&self, namespace: &str, name: &str) -> Lookup<&Seen> {
+        match self.slices.binary_search_by(|seen| seen.place().cmp(&(namespace, name))) {
+            Ok(index) => match &self.slices[index].unreadable {
+                Some(why) => Lookup::Unknown(why.clone()),
+                None => Lookup::Found(&self.slices[index]),
+            },
+            Err(_) => self.slices_incomplete.clone().map_or(Lookup::Missing, Lookup::Unknown),
+        }
+    }
 }
 
 /// A slice that was seen.

@@ -2,6 +2,12 @@
 
 mod live {
     pub mod api_server;
+    mod cleanup;
+    mod release;
+    mod restore;
+    mod resynth;
+    mod store;
+    mod terminal;
 }
 
 use std::process::{Command, Output};
@@ -11,6 +17,12 @@ use serde_json::{Value, json};
 
 /// Runs the plugin with a kubeconfig for the server, and nothing of the caller's environment.
 fn run(server: &ApiServer, args: &[&str]) -> (i32, String, String) {
+    let (_folder, mut command) = command(server, args);
+    outcome(&command.output().unwrap())
+}
+
+/// The plugin with that kubeconfig, which lies in the folder.
+fn command(server: &ApiServer, args: &[&str]) -> (tempfile::TempDir, Command) {
     let folder = tempfile::tempdir().unwrap();
     let kubeconfig = folder.path().join("config");
     let config = json!({
@@ -22,7 +34,7 @@ fn run(server: &ApiServer, args: &[&str]) -> (i32, String, String) {
     std::fs::write(&kubeconfig, config.to_string()).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-eno"));
     command.env_clear().env("KUBECONFIG", kubeconfig).args(args);
-    outcome(&command.output().unwrap())
+    (folder, command)
 }
 
 fn outcome(output: &Output) -> (i32, String, String) {
@@ -205,6 +217,26 @@ fn why_composition_explains_without_slices() {
     assert!(stderr.contains("Warning: cannot list resourceslices.eno.azure.io"), "{stderr}");
     let (code, _, stderr) = run(&server, &["slices"]);
     assert_eq!((code, stderr.as_str()), (1, "Error from server (Forbidden): no slices\n"));
+}
+
+#[test]
+fn why_composition_fails_where_nothing_can_be_read() {
+    let unauthorized = ApiServer::start(|_| Response::status(401, "Unauthorized", "Unauthorized"));
+    let (code, stdout, stderr) = run(&unauthorized, &["why", "composition/web"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    assert!(stderr.contains("error: You must be logged in to the server (Unauthorized)\n"), "{stderr}");
+}
+
+#[test]
+fn names_that_would_ask_for_something_else_are_refused() {
+    let server = ApiServer::start(healthy);
+    for name in ["web-a?x=y", "web-a/status", "..", "a%2e", ""] {
+        let (code, stdout, stderr) = run(&server, &["slices", name]);
+        assert_eq!((code, stdout.as_str(), stderr), (1, "", format!("error: invalid resource name {name:?}\n")));
+    }
+    let (code, _, stderr) = run(&server, &["slices", "-n", "../x"]);
+    assert_eq!((code, stderr.as_str()), (1, "error: invalid namespace \"../x\"\n"));
+    assert_eq!(paths(&server), [""; 0]);
 }
 
 #[test]

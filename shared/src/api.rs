@@ -8,15 +8,17 @@
 
 mod composition;
 mod decode;
+mod manifest;
 mod metadata;
 mod resource_slice;
 mod symphony;
 
 pub use composition::{
-    BlockedBy, Composition, CompositionRef, CompositionSpec, CompositionStatus, DependencyStatus, SliceRef, Synthesis,
-    SynthesizerRef,
+    BlockedBy, Composition, CompositionRef, CompositionSpec, CompositionStatus, DependencyStatus, SimplifiedStatus,
+    SliceRef, Synthesis, SynthesizerRef,
 };
 pub use decode::{DecodeError, Kind, decode, decode_value};
+pub use manifest::ResourceRef;
 pub use metadata::{Metadata, OwnerReference};
 pub use resource_slice::{Content, Manifest, ResourceSlice, ResourceState, SliceManifests};
-pub use symphony::{Symphony, Synthesizer};
+pub use symphony::{Symphony, SymphonySpec, SymphonyStatus, Synthesizer, Variation};

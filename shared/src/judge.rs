@@ -27,7 +27,7 @@ use crate::api::{Composition, OwnerReference, ResourceSlice};
 use crate::compositions::Compositions;
 use crate::lookup::Lookup;
 use crate::owner::composition_owner;
-use crate::usage::{InFlight, Undone, current_lists, done_with, in_flight, is_finished};
+use crate::usage::{InFlight, Undone, current_lists, done_with, in_flight, is_finished, lists};
 use crate::verdict::{Judgement, Reason, Verdict};
 
 /// Slices younger than this are not judged garbage.
@@ -158,6 +158,24 @@ pub fn keepers<'a>(slice: &ResourceSlice, compositions: &'a Compositions) -> Vec
         keepers.push(owner);
     }
     keepers
+}
+
+/// May a person say of this slice that it is garbage? [`judge`] keeps what has no composition as its owner (A4); a person
+/// may know better, where nothing refers to it: no composition of the namespace lists it, not even in flight, all of them
+/// are known, and it is old enough.
+#[must_use]
+pub fn unowned_and_unreferred(slice: &ResourceSlice, compositions: &Compositions, now: Timestamp) -> bool {
+    let name = slice.metadata.name.as_str();
+    let in_flight = |composition: &Composition| {
+        composition.status.in_flight_synthesis.as_ref().is_some_and(|synthesis| lists(synthesis, name))
+    };
+    let old_enough = slice.metadata.creation_timestamp.is_some_and(|created| now.duration_since(created) >= MIN_AGE);
+    let kept = judge(slice, compositions, now);
+    kept.verdict == Verdict::Keep
+        && kept.reason == Reason::Unowned
+        && compositions.incomplete().is_none()
+        && !compositions.found().any(in_flight)
+        && old_enough
 }
 
 /// What became of a slice's owner.

@@ -23,6 +23,18 @@ pub const SYMPHONY_DELETING: &str = "eno.azure.io/symphony-deleting";
 /// Annotation of a composition: `"true"` lets Eno drop its finalizer once the owning symphony is gone.
 pub const FORCE_DELETE_WHEN_SYMPHONY_GONE: &str = "eno.azure.io/forceDeleteWhenSymphonyGone";
 
+/// Annotation of a resource: it waits for those of lower groups to be ready.
+pub const READINESS_GROUP: &str = "eno.azure.io/readiness-group";
+
+/// Label of a synthesizer's pod: the name of the composition it works for.
+pub const POD_COMPOSITION: &str = "eno.azure.io/composition-name";
+/// Label of a synthesizer's pod: the namespace of that composition.
+pub const POD_COMPOSITION_NAMESPACE: &str = "eno.azure.io/composition-namespace";
+/// Label of a synthesizer's pod: the synthesis it makes.
+pub const POD_SYNTHESIS: &str = "eno.azure.io/synthesis-uuid";
+/// Label of a synthesizer's pod: the synthesizer.
+pub const POD_SYNTHESIZER: &str = "eno.azure.io/synthesizer-name";
+
 /// Namespace the webhook is installed in.
 pub const WEBHOOK_NAMESPACE: &str = "eno-webhook-system";
 /// Name of the webhook's Deployment, Service, service account and Lease, and of both webhook configurations.

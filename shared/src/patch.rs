@@ -7,7 +7,7 @@ use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation, TestOpera
 use serde_json::{Value, json};
 
 use crate::api::Metadata;
-use crate::names::CLEANUP_FINALIZER;
+use crate::names::{CLEANUP_FINALIZER, FORCE_ANNOTATION};
 
 /// Preconditions of a delete: the object as it was judged, and no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,16 @@ pub fn remove_finalizer(metadata: &Metadata, finalizer: &str) -> Option<Patch> {
     let mut operations = guards(metadata);
     operations.push(PatchOperation::Test(TestOperation { path: place.clone(), value: json!(finalizer) }));
     operations.push(PatchOperation::Remove(RemoveOperation { path: place }));
+    Some(Patch(operations))
+}
+
+/// As [`remove_finalizer`], and marks the object with its own uid in the same step: the override of a webhook that denies
+/// the removal.
+#[must_use]
+pub fn force_finalizer_off(metadata: &Metadata, finalizer: &str) -> Option<Patch> {
+    let Patch(removal) = remove_finalizer(metadata, finalizer)?;
+    let Patch(mut operations) = annotate(metadata, FORCE_ANNOTATION, &metadata.uid);
+    operations.extend(removal);
     Some(Patch(operations))
 }
 
@@ -132,6 +142,16 @@ mod tests {
                 json!({"metadata": {"uid": uid, "resourceVersion": version, "finalizers": [CLEANUP_FINALIZER]}});
             assert!(apply(&patch, stored).unwrap_err().to_string().contains(blamed));
         }
+    }
+
+    #[test]
+    fn forces_by_an_annotation_that_comes_with_the_removal() {
+        let patch = force_finalizer_off(&metadata(&["a/b", CLEANUP_FINALIZER]), CLEANUP_FINALIZER).unwrap();
+        let stored =
+            json!({"metadata": {"uid": "u", "resourceVersion": "7", "finalizers": ["a/b", CLEANUP_FINALIZER]}});
+        let forced = apply(&patch, stored).unwrap();
+        assert_eq!(forced["metadata"]["finalizers"], json!(["a/b"]));
+        assert_eq!(forced["metadata"]["annotations"], json!({FORCE_ANNOTATION: "u"}));
     }
 
     #[test]

@@ -1,18 +1,22 @@
-//! Who holds a deletion up, as far as the objects show it.
+//! Who holds a deletion or a synthesis up, as far as the objects show it.
 //!
-//! A slice or composition is *stuck* when it has a blocker and has waited longer than the asker's patience. A blocker alone
+//! An object is *stuck* when it has a blocker and has waited longer than the asker's patience. A blocker alone
 //! says only what is being waited for. The codes are a closed list, apart from verdicts; `S…` are the rows of the research
 //! into Eno's bugs, which say why the state does not end by itself.
 
-use std::fmt;
-
 mod composition;
+mod live;
+mod manifests;
+mod sentence;
 mod slice;
+mod surroundings;
 
 pub use composition::composition_blockers;
+pub use manifests::manifest_blockers;
 pub use slice::slice_blockers;
+pub use surroundings::{EnoObjects, namespace_blockers, pod_blockers, symphony_blockers};
 
-/// What a deletion waits for.
+/// What an object waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocker {
     /// Compositions that depend on this one still exist.
@@ -24,6 +28,35 @@ pub enum Blocker {
     CircularDependency {
         /// The circle, `namespace/name` of each.
         circle: Vec<String>,
+    },
+    /// Eno waits for dependents that have ceased to depend on it, or to exist, and does not look again (S5).
+    StaleDependents {
+        /// `namespace/name` of each.
+        dependents: Vec<String>,
+    },
+    /// Compositions that this one depends on are not ready.
+    DependenciesNotReady {
+        /// `namespace/name` of each.
+        dependencies: Vec<String>,
+    },
+    /// The synthesizer does not exist.
+    SynthesizerMissing {
+        /// Its name.
+        synthesizer: String,
+    },
+    /// The synthesizer is chosen by a label selector only, which no controller of Eno's reads (S16).
+    SelectorIgnored,
+    /// A name is longer than a label may be, so that Eno cannot make the synthesizer's pod (S17).
+    NameTooLong {
+        /// The name.
+        name: String,
+    },
+    /// Inputs of the synthesizer are missing: no synthesis begins, not even one that is forced (S22).
+    InputsMissing,
+    /// The synthesis was given up, and is tried again.
+    SynthesisFailing {
+        /// What Eno says of it; may be empty.
+        error: String,
     },
     /// Eno's controller has not seen the deletion: it is slow, or not running.
     DeletionNotObserved,
@@ -37,6 +70,34 @@ pub enum Blocker {
         /// Their names.
         slices: Vec<String>,
     },
+    /// Slices of the current synthesis have lost their owner, so that nothing wakes Eno for them (S20).
+    SlicesUnowned {
+        /// Their names.
+        slices: Vec<String>,
+    },
+    /// A resource is in the synthesis twice; one of the two never gets a state (S6).
+    DuplicateResource {
+        /// The resource.
+        resource: String,
+        /// The slices that hold it.
+        slices: Vec<String>,
+    },
+    /// A manifest is no object of Kubernetes'; Eno tries the slice again and again (S12).
+    MalformedManifest {
+        /// The slice that holds it.
+        slice: String,
+        /// Its index in the slice.
+        index: usize,
+    },
+    /// A definition is in a later readiness group than an object of its kind: each waits for the other (S7).
+    ReadinessDeadlock {
+        /// The definition.
+        definition: String,
+        /// The object of its kind.
+        resource: String,
+    },
+    /// The annotation that lets the composition go with its symphony does nothing without one (S26).
+    ForceDeleteIneffective,
     /// No reconciler has ever written a state into the slice (S8).
     NoReconcilerSeen,
     /// Resources cannot be reconciled.
@@ -49,6 +110,13 @@ pub enum Blocker {
     /// Resources of the slice are not deleted yet.
     ResourcesLeft {
         /// Resources not known to be deleted.
+        left: usize,
+        /// Resources in all.
+        of: usize,
+    },
+    /// Resources are not reconciled yet.
+    Unreconciled {
+        /// Resources not known to be reconciled.
         left: usize,
         /// Resources in all.
         of: usize,
@@ -85,6 +153,27 @@ pub enum Blocker {
     },
     /// The namespace is being deleted: what is missing there cannot be made again (S19).
     NamespaceTerminating,
+    /// Compositions of the symphony still exist.
+    CompositionsLeft {
+        /// Their names.
+        compositions: Vec<String>,
+    },
+    /// Compositions of the symphony are not reconciled.
+    CompositionsUnreconciled {
+        /// Their names.
+        compositions: Vec<String>,
+    },
+    /// Eno's objects in the namespace still exist.
+    ObjectsLeft {
+        /// Symphonies.
+        symphonies: usize,
+        /// Compositions.
+        compositions: usize,
+        /// Slices.
+        slices: usize,
+    },
+    /// The pod's time to end is over, and its node has not said that it ended.
+    PodOverdue,
     /// Nothing holds it any more, and yet it is there: nobody releases or collects it.
     NobodyActs,
 }
@@ -109,69 +198,24 @@ impl Blocker {
             Blocker::NoOwner => "NoOwner",
             Blocker::ForeignFinalizer { .. } => "ForeignFinalizer",
             Blocker::NamespaceTerminating => "NamespaceTerminating",
+            Blocker::StaleDependents { .. } => "StaleDependents",
+            Blocker::DependenciesNotReady { .. } => "DependenciesNotReady",
+            Blocker::SynthesizerMissing { .. } => "SynthesizerMissing",
+            Blocker::SelectorIgnored => "SelectorIgnored",
+            Blocker::NameTooLong { .. } => "NameTooLong",
+            Blocker::InputsMissing => "InputsMissing",
+            Blocker::SynthesisFailing { .. } => "SynthesisFailing",
+            Blocker::SlicesUnowned { .. } => "SlicesUnowned",
+            Blocker::DuplicateResource { .. } => "DuplicateResource",
+            Blocker::MalformedManifest { .. } => "MalformedManifest",
+            Blocker::ReadinessDeadlock { .. } => "ReadinessDeadlock",
+            Blocker::ForceDeleteIneffective => "ForceDeleteIneffective",
+            Blocker::Unreconciled { .. } => "Unreconciled",
+            Blocker::CompositionsLeft { .. } => "CompositionsLeft",
+            Blocker::CompositionsUnreconciled { .. } => "CompositionsUnreconciled",
+            Blocker::ObjectsLeft { .. } => "ObjectsLeft",
+            Blocker::PodOverdue => "PodOverdue",
             Blocker::NobodyActs => "NobodyActs",
-        }
-    }
-}
-
-/// The sentence for people.
-impl fmt::Display for Blocker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Blocker::DependentsExist { dependents } => {
-                write!(f, "compositions that depend on it still exist: {}", dependents.join(", "))
-            }
-            Blocker::CircularDependency { circle } => {
-                write!(f, "compositions depend on each other in a circle: {}", circle.join(" -> "))
-            }
-            Blocker::DeletionNotObserved => {
-                f.write_str("eno-controller has not seen the deletion; it is slow, or not running")
-            }
-            Blocker::SynthesisInFlight { uuid } => {
-                write!(f, "synthesis {uuid} is in flight and may still write slices")
-            }
-            Blocker::MissingSlice { slices } => {
-                write!(f, "slices of its current synthesis do not exist, and Eno waits for them: {}", slices.join(", "))
-            }
-            Blocker::NoReconcilerSeen => {
-                f.write_str("no state was ever written into the slice; no eno-reconciler seems to handle it")
-            }
-            Blocker::ReconcileError { error, resources } => {
-                let what = if *resources == 1 { "resource" } else { "resources" };
-                write!(f, "{resources} {what} cannot be reconciled; the first says: {error}")
-            }
-            Blocker::ResourcesLeft { left, of } => {
-                write!(f, "{left} of {of} resources are not known to be deleted")
-            }
-            Blocker::NotReconciled { composition } => {
-                write!(
-                    f,
-                    "its own resources are deleted; composition {composition} has others, or Eno has yet to notice"
-                )
-            }
-            Blocker::StatusMismatch { states, resources } => {
-                write!(f, "its status has {states} states for {resources} resources; Eno fails on that")
-            }
-            Blocker::ResynthesisNeeded { composition } => {
-                write!(f, "live composition {composition} needs it; a new synthesis of that sets it free")
-            }
-            Blocker::SideEffectsIgnored { composition } => write!(
-                f,
-                "live composition {composition} needs it, and its annotation {} forbids the new synthesis that sets it free",
-                crate::names::IGNORE_SIDE_EFFECTS
-            ),
-            Blocker::NoOwner => f.write_str(
-                "it has no composition as controller owner; Eno's cleanup fails on that and never releases it",
-            ),
-            Blocker::ForeignFinalizer { finalizers } => {
-                write!(f, "finalizers of others hold it: {}", finalizers.join(", "))
-            }
-            Blocker::NamespaceTerminating => {
-                f.write_str("its namespace is being deleted, so that nothing that is missing can be made again")
-            }
-            Blocker::NobodyActs => {
-                f.write_str("nothing needs it any more, and nobody lets it go; is eno-controller running?")
-            }
         }
     }
 }

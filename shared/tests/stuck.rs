@@ -3,10 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use eno_shared::api::{BlockedBy, Composition, CompositionRef, Content, DependencyStatus, ResourceSlice};
-use eno_shared::fixtures::{content, delete, now, synthesis};
-use eno_shared::names::{DELETION_STRATEGY, IGNORE_SIDE_EFFECTS};
-use eno_shared::stuck::{Blocker, composition_blockers, slice_blockers};
+use eno_shared::api::{
+    BlockedBy, Composition, CompositionRef, Content, DependencyStatus, Manifest, ResourceSlice, SliceManifests,
+    Symphony,
+};
+use eno_shared::fixtures::{ago, content, delete, now, synthesis};
+use eno_shared::names::{DELETION_STRATEGY, FORCE_DELETE_WHEN_SYMPHONY_GONE, IGNORE_SIDE_EFFECTS};
+use eno_shared::stuck::{
+    Blocker, EnoObjects, composition_blockers, manifest_blockers, namespace_blockers, pod_blockers, slice_blockers,
+    symphony_blockers,
+};
 use eno_shared::{Compositions, Lookup, fixtures, judge};
 
 /// A composition that is being deleted, which Eno has seen; its resources are not gone.
@@ -35,7 +41,7 @@ fn among(compositions: &[Composition]) -> Compositions {
 
 fn of_composition(composition: &Composition, slices: &[(&str, Lookup<&ResourceSlice>)]) -> Vec<Blocker> {
     let slices: Vec<_> = slices.iter().map(|(name, slice)| ((*name).to_owned(), slice.clone())).collect();
-    composition_blockers(composition, &slices, &among(std::slice::from_ref(composition)))
+    composition_blockers(composition, &slices, &among(std::slice::from_ref(composition)), Some(true))
 }
 
 fn of_slice(slice: &ResourceSlice, compositions: &[Composition], terminating: Option<bool>) -> Vec<Blocker> {
@@ -89,7 +95,7 @@ fn states_of_compositions() -> Vec<State> {
     dependents.status.dependency_status = Some(DependencyStatus {
         blocked: true,
         reason: "WaitingOnDependents".into(),
-        blocked_by: vec![BlockedBy { name: "api".into(), namespace: "ns".into() }],
+        blocked_by: vec![BlockedBy { name: "api".into(), namespace: "elsewhere".into() }],
     });
     let mut own_circle = going();
     own_circle.spec.depends_on = depending("web", "");
@@ -108,7 +114,11 @@ fn states_of_compositions() -> Vec<State> {
         ),
         state("depends on itself", of_composition(&own_circle, &[]), &["CircularDependency"]),
         state("in flight", of_composition(&in_flight(going()), &[]), &["SynthesisInFlight"]),
-        state("one slice missing", of_composition(&going(), &a(&left)), &["MissingSlice", "ResourcesLeft"]),
+        state(
+            "one slice missing, namespace going",
+            of_composition(&going(), &a(&left)),
+            &["MissingSlice", "ResourcesLeft", "NamespaceTerminating"],
+        ),
         state(
             "errors",
             of_composition(&going(), &[("web-a", Lookup::Found(&erring()))]),
@@ -118,6 +128,171 @@ fn states_of_compositions() -> Vec<State> {
         state("finished, foreground", of_composition(&finished, &[]), &["ForeignFinalizer"]),
         state("all deleted", of_composition(&going(), &[("web-a", Lookup::Found(&done))]), &["NobodyActs"]),
     ]
+}
+
+fn states_of_live_compositions() -> Vec<State> {
+    let state = |name, blockers, codes| State { name, blockers, codes };
+    let with = |change: &dyn Fn(&mut Composition)| {
+        let mut web = staying();
+        change(&mut web);
+        web
+    };
+    let slice = slice("web-a", content(2, 0));
+    let a = [("web-a", Lookup::Found(&slice))];
+    let blocked = |web: &mut Composition, by: &str| {
+        let blocked_by = vec![BlockedBy { name: by.into(), namespace: "ns".into() }];
+        let reason = "WaitingOnDependencies".into();
+        web.status.dependency_status = Some(DependencyStatus { blocked: true, reason, blocked_by });
+        web.spec.depends_on = depending(by, "");
+    };
+    let simplified = |status: &str| with(&|web| web.status.simplified.status = status.into());
+    let unreconciled = with(&|web| web.status.current_synthesis.as_mut().unwrap().reconciled = None);
+    let ignoring = with(&|web| drop(web.metadata.annotations.insert(IGNORE_SIDE_EFFECTS.into(), "true".into())));
+    let selecting = with(&|web| web.spec.synthesizer.has_selector = true);
+    let long = with(&|web| {
+        web.metadata.name = "x".repeat(64);
+        *web = in_flight(web.clone());
+    });
+    let failing = with(&|web| {
+        let canceled = Some(ago(5));
+        web.status.in_flight_synthesis = Some(eno_shared::api::Synthesis { canceled, ..synthesis("s2", &[]) });
+    });
+    let mut pending = slice.clone();
+    if let Content::Read { states, .. } = &mut pending.content {
+        states[0].reconciled = false;
+    }
+    vec![
+        state("reconciled", of_composition(&staying(), &a), &[]),
+        state("in flight", of_composition(&in_flight(staying()), &a), &["SynthesisInFlight"]),
+        state("given up", of_composition(&failing, &a), &["SynthesisFailing"]),
+        state("name too long", of_composition(&long, &a), &["NameTooLong"]),
+        state("label selector only", of_composition(&selecting, &a), &["SelectorIgnored"]),
+        state("no synthesizer", of_composition(&simplified("MissingSynthesizer"), &a), &["SynthesizerMissing"]),
+        state("no inputs", of_composition(&simplified("MissingInputs"), &a), &["InputsMissing"]),
+        state("dependency", of_composition(&with(&|web| blocked(web, "db")), &a), &["DependenciesNotReady"]),
+        state("depends on itself", of_composition(&with(&|web| blocked(web, "web")), &a), &["CircularDependency"]),
+        state("all at work", of_composition(&unreconciled, &[("web-a", Lookup::Found(&pending))]), &["Unreconciled"]),
+        state(
+            "slice missing, new syntheses forbidden",
+            of_composition(&ignoring, &[("web-a", Lookup::Missing)]),
+            &["MissingSlice", "SideEffectsIgnored"],
+        ),
+        state("slice missing, Eno heals it", of_composition(&staying(), &[("web-a", Lookup::Missing)]), &[]),
+    ]
+}
+
+fn states_of_deletions() -> Vec<State> {
+    let state = |name, blockers, codes| State { name, blockers, codes };
+    let mut unowned = slice("web-a", content(2, 1));
+    unowned.metadata.owner_references.clear();
+    let mut forced = going();
+    forced.metadata.annotations.insert(FORCE_DELETE_WHEN_SYMPHONY_GONE.into(), "true".into());
+    let mut waiting = going();
+    waiting.status.dependency_status = Some(DependencyStatus {
+        blocked: true,
+        reason: "WaitingOnDependents".into(),
+        blocked_by: vec![BlockedBy { name: "api".into(), namespace: "ns".into() }],
+    });
+    let mut dependent = fixtures::composition("api");
+    let edited = composition_blockers(&waiting, &[], &among(&[waiting.clone(), dependent.clone()]), None);
+    dependent.spec.depends_on = depending("web", "ns");
+    let depends = composition_blockers(&waiting, &[], &among(&[waiting.clone(), dependent]), None);
+    let unknown = composition_blockers(&waiting, &[], &Compositions::partial([], "403"), None);
+    vec![
+        state(
+            "orphan cascade",
+            of_composition(&going(), &[("web-a", Lookup::Found(&unowned))]),
+            &["SlicesUnowned", "ResourcesLeft"],
+        ),
+        state(
+            "forced without a symphony",
+            of_composition(&forced, &[("web-a", Lookup::Found(&slice("web-a", content(1, 0))))]),
+            &["ResourcesLeft", "ForceDeleteIneffective"],
+        ),
+        state("dependent was edited", edited, &["StaleDependents"]),
+        state("dependent is gone", of_composition(&waiting, &[]), &["StaleDependents"]),
+        state("dependent depends", depends, &["DependentsExist"]),
+        state("dependent unknown", unknown, &["DependentsExist"]),
+    ]
+}
+
+fn manifests(manifests: &[&str]) -> SliceManifests {
+    let manifest = |text: &&str| Manifest { manifest: (*text).into(), deleted: false };
+    SliceManifests(manifests.iter().map(manifest).collect())
+}
+
+fn states_of_manifests() -> Vec<State> {
+    let state = |name, blockers, codes| State { name, blockers, codes };
+    let object = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"x"}}"#;
+    let version = r#"{"apiVersion":"apps/v1beta1","kind":"Deployment","metadata":{"name":"web","namespace":"x"}}"#;
+    let other = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"}}"#;
+    let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b",
+        "annotations":{"eno.azure.io/readiness-group":"2"}},"spec":{"group":"b","names":{"kind":"A"}}}"#;
+    let of_kind = |group: &str| {
+        format!(
+            r#"{{"apiVersion":"b/v1","kind":"A","metadata":{{"name":"a","annotations":{{"eno.azure.io/readiness-group":"{group}"}}}}}}"#
+        )
+    };
+    let (early, late) = (of_kind("1"), of_kind("3"));
+    let blockers = |slices: &[SliceManifests], deleting| {
+        let named: Vec<_> = slices.iter().map(|slice| ("web-a", slice)).collect();
+        manifest_blockers(&named, deleting)
+    };
+    vec![
+        state("two resources", blockers(&[manifests(&[object, other])], false), &[]),
+        state(
+            "same in two slices",
+            blockers(&[manifests(&[object]), manifests(&[version])], true),
+            &["DuplicateResource"],
+        ),
+        state("same in one slice", blockers(&[manifests(&[object, object])], false), &["DuplicateResource"]),
+        state("no object", blockers(&[manifests(&["{}"])], false), &["MalformedManifest"]),
+        state("definition after object", blockers(&[manifests(&[&early, crd])], false), &["ReadinessDeadlock"]),
+        state("definition before object", blockers(&[manifests(&[&late, crd])], false), &[]),
+        state("deletion knows no readiness", blockers(&[manifests(&[&early, crd])], true), &[]),
+    ]
+}
+
+fn states_of_surroundings() -> Vec<State> {
+    let state = |name, blockers, codes| State { name, blockers, codes };
+    let live = Symphony { metadata: fixtures::composition("all").metadata, ..Symphony::default() };
+    let mut leaving = live.clone();
+    delete(&mut leaving.metadata);
+    let mut held = leaving.clone();
+    held.metadata.finalizers = vec!["a/b".into()];
+    let (reconciled, web) = (staying(), fixtures::composition("web"));
+    let some = EnoObjects { compositions: 1, ..EnoObjects::default() };
+    let mut pod = fixtures::composition("pod").metadata;
+    pod.finalizers.clear();
+    let alive = pod_blockers(&pod, now());
+    delete(&mut pod);
+    let overdue = pod_blockers(&pod, now());
+    let in_time = pod_blockers(&pod, ago(90));
+    pod.finalizers.push("a/b".into());
+    vec![
+        state("symphony", symphony_blockers(&live, &[&reconciled]), &[]),
+        state("symphony at work", symphony_blockers(&live, &[&reconciled, &web]), &["CompositionsUnreconciled"]),
+        state("symphony going", symphony_blockers(&leaving, &[&web]), &["CompositionsLeft"]),
+        state("symphony that nobody releases", symphony_blockers(&leaving, &[]), &["NobodyActs"]),
+        state("symphony held by others", symphony_blockers(&held, &[]), &["ForeignFinalizer"]),
+        state("namespace", namespace_blockers(false, some), &[]),
+        state("namespace going", namespace_blockers(true, some), &["ObjectsLeft"]),
+        state("empty namespace going", namespace_blockers(true, EnoObjects::default()), &[]),
+        state("pod", alive, &[]),
+        state("pod going", in_time, &[]),
+        state("pod overdue", overdue, &["PodOverdue"]),
+        state("pod held", pod_blockers(&pod, ago(90)), &["ForeignFinalizer"]),
+    ]
+}
+
+fn all_states() -> impl Iterator<Item = State> {
+    states_of_compositions()
+        .into_iter()
+        .chain(states_of_live_compositions())
+        .chain(states_of_deletions())
+        .chain(states_of_manifests())
+        .chain(states_of_surroundings())
+        .chain(states_of_slices())
 }
 
 fn states_of_slices() -> Vec<State> {
@@ -178,7 +353,7 @@ fn slice_blockers_unknown(slice: &ResourceSlice) -> Vec<Blocker> {
 
 #[test]
 fn each_state_shows_its_blockers() {
-    for State { name, blockers, codes } in states_of_compositions().into_iter().chain(states_of_slices()) {
+    for State { name, blockers, codes } in all_states() {
         let shown: Vec<_> = blockers.iter().map(Blocker::code).collect();
         assert_eq!(shown, codes, "{name}");
     }
@@ -186,25 +361,41 @@ fn each_state_shows_its_blockers() {
 
 #[test]
 fn each_code_is_shown_by_some_state() {
-    let states = states_of_compositions().into_iter().chain(states_of_slices());
-    let shown: BTreeSet<_> = states.flat_map(|state| state.blockers).map(|blocker| blocker.code()).collect();
+    let shown: BTreeSet<_> = all_states().flat_map(|state| state.blockers).map(|blocker| blocker.code()).collect();
     let closed_list = [
         "CircularDependency",
+        "CompositionsLeft",
+        "CompositionsUnreconciled",
         "DeletionNotObserved",
+        "DependenciesNotReady",
         "DependentsExist",
+        "DuplicateResource",
+        "ForceDeleteIneffective",
         "ForeignFinalizer",
+        "InputsMissing",
+        "MalformedManifest",
         "MissingSlice",
+        "NameTooLong",
         "NamespaceTerminating",
         "NoOwner",
         "NoReconcilerSeen",
         "NobodyActs",
         "NotReconciled",
+        "ObjectsLeft",
+        "PodOverdue",
+        "ReadinessDeadlock",
         "ReconcileError",
         "ResourcesLeft",
         "ResynthesisNeeded",
+        "SelectorIgnored",
         "SideEffectsIgnored",
+        "SlicesUnowned",
+        "StaleDependents",
         "StatusMismatch",
+        "SynthesisFailing",
         "SynthesisInFlight",
+        "SynthesizerMissing",
+        "Unreconciled",
     ];
     assert_eq!(shown.into_iter().collect::<Vec<_>>(), closed_list);
 }
@@ -217,11 +408,11 @@ fn circle_names_every_composition_of_it() {
         delete(&mut composition.metadata);
         composition.spec.depends_on = depending(names[(index + 1) % 3], "ns");
     }
-    let blockers = composition_blockers(&compositions[0], &[], &among(&compositions));
+    let blockers = composition_blockers(&compositions[0], &[], &among(&compositions), None);
     let circle = ["ns/web", "ns/api", "ns/db", "ns/web"].map(str::to_owned).to_vec();
     assert!(blockers.contains(&Blocker::CircularDependency { circle }), "{blockers:?}");
     compositions[2].spec.depends_on = depending("web", "elsewhere");
-    let blockers = composition_blockers(&compositions[0], &[], &among(&compositions));
+    let blockers = composition_blockers(&compositions[0], &[], &among(&compositions), None);
     assert!(!blockers.iter().any(|blocker| blocker.code() == "CircularDependency"), "{blockers:?}");
 }
 
@@ -255,10 +446,10 @@ fn composition_with_all_slices_missing_waits_for_none() {
 #[test]
 fn each_blocker_is_told_in_a_sentence_of_its_own() {
     let mut seen = BTreeSet::new();
-    for blocker in states_of_compositions().into_iter().chain(states_of_slices()).flat_map(|state| state.blockers) {
+    for blocker in all_states().flat_map(|state| state.blockers) {
         let sentence = blocker.to_string();
         assert!(sentence.len() > 20 && !sentence.ends_with('.'), "{}: {sentence:?}", blocker.code());
         seen.insert(sentence);
     }
-    assert!(seen.len() >= 15);
+    assert!(seen.len() >= 33);
 }

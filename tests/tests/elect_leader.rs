@@ -44,7 +44,7 @@ async fn looks(webhook: &Webhook) -> Result<u64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leader_that_was_paused_past_its_time_writes_nothing_when_it_goes_on() -> Result<()> {
-    let mut ground = Guarded::unguarded("dispute").await?;
+    let ground = Guarded::unguarded("dispute").await?;
     let (cluster, namespace) = (ground.cluster().clone(), ground.name().to_owned());
     let old = candidate(&cluster, &namespace).await?;
     leads(&old, true).await?;
@@ -86,7 +86,7 @@ async fn a_leader_that_was_paused_past_its_time_writes_nothing_when_it_goes_on()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_takes_over_at_once_when_the_leader_ends_well() -> Result<()> {
-    let mut ground = Guarded::unguarded("handover").await?;
+    let ground = Guarded::unguarded("handover").await?;
     let (cluster, namespace) = (ground.cluster().clone(), ground.name().to_owned());
     let mut first = candidate(&cluster, &namespace).await?;
     leads(&first, true).await?;

@@ -102,7 +102,9 @@ async fn holds_a_slice_of_the_synthesis_in_flight_until_that_is_over() -> Result
 #[tokio::test(flavor = "multi_thread")]
 async fn warns_once_of_a_slice_that_is_held_for_long_and_names_what_blocks_it() -> Result<()> {
     let mut ground = Guarded::unguarded("held").await?;
-    ground.deleting("web", 2).await?;
+    let deleting = ground.deleting("web", 2).await?;
+    let seen = json!({"observedCompositionGeneration": deleting.metadata.generation, "reconciled": null});
+    ground.compose("web", &json!({"currentSynthesis": seen})).await?;
     ground.states("web-0", &json!({"resources": null})).await?;
     ground.terminating("web-0").await?;
     ground.control(&["--held-warning=1s"]).await?;
@@ -119,6 +121,23 @@ async fn warns_once_of_a_slice_that_is_held_for_long_and_names_what_blocks_it() 
     let notes = ground.webhook().count("eno_webhook_notes_total", &["reason=\"SliceHeld\""]).await?;
     assert_eq!(notes, 1, "only once");
     assert_eq!(ground.slice("web-0").await?.finalizers(), [CLEANUP_FINALIZER]);
+    Ok(())
+}
+
+/// No Event can be made there, so none is tried.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_logs_what_is_held_in_a_namespace_that_is_being_deleted() -> Result<()> {
+    let mut ground = Guarded::unguarded("ending").await?;
+    ground.deleting("web", 2).await?;
+    ground.kubectl(&["delete", "namespace", ground.name(), "--wait=false"]).await?.success()?;
+    ground.control(&["--held-warning=1s", "-v=4"]).await?;
+    ground.logged(&["a slice is held for long", "web-0", "DeletionNotObserved"]).await?;
+    let webhook = ground.webhook();
+    assert_eq!(webhook.count("eno_webhook_notes_total", &["reason=\"SliceHeld\""]).await?, 1);
+    // It tells what it has left to tell.
+    webhook.stop();
+    let log = webhook.log()?;
+    assert!(!log.contains("cannot post an Event"), "{log}");
     Ok(())
 }
 

@@ -3,13 +3,16 @@
 mod control;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args as Flags, Parser, Subcommand};
 use eno_shared::names::WEBHOOK_NAME;
 use jiff::SignedDuration;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::config::{Config, Target};
 use crate::mode::Mode;
@@ -77,12 +80,13 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Flags)]
+#[command(group = clap::ArgGroup::new("target").required(true))]
 pub(crate) struct PrintConfig {
     /// Where the API server reaches the webhook: `https://HOST:PORT`.
-    #[arg(long, value_name = "URL", value_parser = https, required_unless_present = "service", conflicts_with = "service")]
+    #[arg(long, value_name = "URL", value_parser = https, group = "target")]
     url: Option<String>,
     /// The Service of the webhook.
-    #[arg(long, value_name = "NAMESPACE/NAME[:PORT]", value_parser = service)]
+    #[arg(long, value_name = "NAMESPACE/NAME[:PORT]", value_parser = service, group = "target")]
     service: Option<Target>,
     /// Who signed the serving certificate, in PEM.
     #[arg(long, value_name = "FILE")]
@@ -117,12 +121,22 @@ impl Serve {
 impl PrintConfig {
     /// What to print.
     pub(crate) fn config(self) -> Result<Config> {
-        let read =
-            |path: PathBuf| std::fs::read(&path).with_context(|| format!("cannot read --ca-file {}", path.display()));
         let target = self.url.map(Target::Url).or(self.service).context("--url or --service is missing")?;
-        let ca = self.ca_file.map(read).transpose()?;
+        let ca = self.ca_file.as_deref().map(authorities).transpose()?;
         Ok(Config { name: self.name, target, ca, namespaces: self.namespaces.into_iter().collect() })
     }
+}
+
+/// The file of `--ca-file`. What is in it is printed, and then readable by all who read configurations.
+fn authorities(path: &Path) -> Result<Vec<u8>> {
+    let pem = std::fs::read(path).with_context(|| format!("cannot read --ca-file {}", path.display()))?;
+    ensure!(
+        CertificateDer::pem_slice_iter(&pem).next().is_some_and(|first| first.is_ok()),
+        "--ca-file {} holds no certificate",
+        path.display()
+    );
+    ensure!(PrivateKeyDer::from_pem_slice(&pem).is_err(), "--ca-file {} holds a private key", path.display());
+    Ok(pem)
 }
 
 /// `10s`, `1m30s`, and `0` as Go has it.
@@ -146,6 +160,8 @@ fn socket_address(text: &str) -> Result<SocketAddr, String> {
 
 fn https(text: &str) -> Result<String, String> {
     match text.strip_prefix("https://") {
+        // The path of the hook comes after it.
+        Some(rest) if rest.contains(['?', '#', '@']) => Err("expected https://HOST:PORT, and no more".to_owned()),
         Some(rest) if !rest.is_empty() => Ok(text.to_owned()),
         Some(_) | None => Err("the API server calls webhooks by https:// only".to_owned()),
     }
@@ -154,13 +170,15 @@ fn https(text: &str) -> Result<String, String> {
 fn service(text: &str) -> Result<Target, String> {
     let (namespace, rest) = text.split_once('/').ok_or("expected NAMESPACE/NAME")?;
     let (name, port) = match rest.split_once(':') {
-        Some((name, port)) => (name, port.parse().map_err(|error| format!("port {port:?}: {error}"))?),
+        Some((name, port)) => {
+            (name, port.parse::<NonZeroU16>().map_err(|error| format!("port {port:?}: {error}"))?.get())
+        }
         None => (rest, 443),
     };
     if namespace.is_empty() || name.is_empty() {
         return Err("expected NAMESPACE/NAME".to_owned());
     }
-    Ok(Target::Service { namespace: namespace.to_owned(), name: name.to_owned(), port })
+    Ok(Target::Service { namespace: namespace.to_owned(), name: name.to_owned(), port: port.into() })
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
@@ -202,5 +220,44 @@ mod tests {
             let flag = wrong.split('=').next().unwrap();
             assert!(serve(&[wrong]).unwrap_err().to_string().contains(flag), "{wrong}");
         }
+    }
+
+    fn print_config(args: &[&str]) -> Result<Config> {
+        match Args::try_parse_from(["eno-webhook", "print-config"].iter().chain(args))?.command {
+            Some(Command::PrintConfig(print)) => print.config(),
+            None => anyhow::bail!("no subcommand"),
+        }
+    }
+
+    #[test]
+    fn prints_no_configuration_that_the_api_server_refuses() {
+        for (args, blamed) in [
+            (&[][..], "<--url <URL>|--service <NAMESPACE/NAME[:PORT]>>"),
+            (&["--url=https://a", "--service=a/b"], "cannot be used with"),
+            (&["--service=a/b:65536"], "port \"65536\""),
+            (&["--service=a/b:0"], "port \"0\""),
+            (&["--url=http://a"], "https:// only"),
+            (&["--url=https://a?b"], "and no more"),
+            (&["--url=https://me@a"], "and no more"),
+        ] {
+            let error = print_config(args).unwrap_err().to_string();
+            assert!(error.contains(blamed), "{args:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn prints_no_authority_but_certificates() {
+        let folder = tempfile::tempdir().unwrap();
+        let pair = rcgen::generate_simple_self_signed(["ca".to_owned()]).unwrap();
+        let (cert, key) = (pair.cert.pem(), pair.signing_key.serialize_pem());
+        let print = |content: &str| {
+            let file = folder.path().join("ca.crt");
+            std::fs::write(&file, content).unwrap();
+            print_config(&["--url=https://a", "--ca-file", file.to_str().unwrap()])
+        };
+        assert_eq!(print(&cert).unwrap().ca, Some(cert.clone().into_bytes()));
+        assert!(print("").unwrap_err().to_string().ends_with("holds no certificate"));
+        assert!(print(&key).unwrap_err().to_string().ends_with("holds no certificate"));
+        assert!(print(&(cert + &key)).unwrap_err().to_string().ends_with("holds a private key"));
     }
 }

@@ -8,7 +8,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers;
-use crate::controllers::report::{LeaseName, Reporter};
+use crate::controllers::note::LeaseName;
+use crate::controllers::report::Reporter;
 use crate::events::Events;
 use crate::leader::{Election, Leadership, Times};
 use crate::metrics::Metrics;

@@ -156,8 +156,9 @@ impl Details {
     }
 }
 
-/// Without line breaks and other control characters: the API server drops a warning that has one.
-fn one_line(text: &str) -> String {
+/// Without line breaks and other control characters: the API server drops a warning that has one, and a reader of logs would
+/// take what follows one for a line of its own.
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use eno_shared::admission::composition::Propagation;
-use eno_shared::api::{DecodeError, Kind, decode};
+use eno_shared::api::{DecodeError, Kind, Metadata, decode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -142,6 +142,14 @@ pub enum Undecodable {
     /// It is not what its resource says.
     #[error("the object in the review does not decode: {0}")]
     Decode(#[from] DecodeError),
+    /// It is not the one that the request is about: its namespace says where to read what decides.
+    #[error("the object in the review is {namespace}/{name}, and not the one that the request names")]
+    Another {
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Parses the body of a call to a hook.
@@ -206,7 +214,13 @@ impl Request<'_> {
     /// # Errors
     /// [`Undecodable`].
     pub fn decode_old<K: Kind>(&self) -> Result<K, Undecodable> {
-        Ok(decode(self.old_text()?.as_bytes())?)
+        let object: K = decode(self.old_text()?.as_bytes())?;
+        let Metadata { namespace, name, .. } = object.metadata();
+        // A deletecollection names none, and asks about each object.
+        if *namespace == self.namespace && (self.name.is_empty() || *name == self.name) {
+            return Ok(object);
+        }
+        Err(Undecodable::Another { namespace: namespace.clone(), name: name.clone() })
     }
 
     /// The object as it is, as text.

@@ -15,6 +15,7 @@ use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
 use http_body_util::BodyExt;
 use serde_json::json;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::admission::Admission;
 use crate::deadline::Deadline;
@@ -25,6 +26,10 @@ use crate::review::{self, BadReview};
 /// The largest body: two objects of the 3 MiB that the API server takes, and what surrounds them.
 pub const LARGEST_BODY: usize = 7 * 1024 * 1024;
 
+/// What the bodies of all calls may hold together until they are answered. Whoever reaches the port may send some: without
+/// a bound they would use up the memory.
+const ROOM: usize = 256 * 1024 * 1024;
+
 /// Why a call gets no review for an answer.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
@@ -32,6 +37,8 @@ enum Refusal {
     NotJson(String),
     #[error("the body is larger than {LARGEST_BODY} bytes")]
     TooLarge,
+    #[error("too many large bodies at once; try again")]
+    NoRoom,
     #[error("the body did not arrive in time")]
     TooSlow,
     #[error("the body broke off: {0}")]
@@ -45,9 +52,11 @@ enum Refusal {
 /// The hooks.
 pub fn router(admission: Arc<Admission>, health: Health) -> Router {
     let mut router = Router::new();
+    let room = Arc::new(Semaphore::new(ROOM));
     for hook in Hook::ALL {
+        let room = Arc::clone(&room);
         let handler = move |State(admission): State<Arc<Admission>>, request: Request| async move {
-            let answer = catch_panic(answer(hook, &admission, request)).await;
+            let answer = catch_panic(answer(hook, &admission, &room, request)).await;
             answer.unwrap_or_else(|refusal| refuse(hook, &admission, &refusal))
         };
         router = router.route(&hook.path(), post(handler));
@@ -65,10 +74,10 @@ pub fn router(admission: Arc<Admission>, health: Health) -> Router {
     }))
 }
 
-async fn answer(hook: Hook, admission: &Admission, request: Request) -> Result<Response, Refusal> {
+async fn answer(hook: Hook, admission: &Admission, room: &Semaphore, request: Request) -> Result<Response, Refusal> {
     let deadline = Deadline::of_query(request.uri().query());
     is_json(request.headers())?;
-    let body = read(request.into_body(), deadline).await?;
+    let (body, _room) = read(request.into_body(), deadline, room).await?;
     let request = review::parse(hook, &body)?;
     Ok(Json(admission.review(hook, &request, deadline).await).into_response())
 }
@@ -79,22 +88,26 @@ fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if media_type.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::NotJson(value.to_owned())) }
 }
 
-/// Reads a body into one buffer.
-async fn read(mut body: Body, deadline: Deadline) -> Result<Bytes, Refusal> {
+/// Reads a body into one buffer. It takes room for what has arrived, and not for what is announced: who wants to take all
+/// room must send as much.
+async fn read(mut body: Body, deadline: Deadline, room: &Semaphore) -> Result<(Bytes, SemaphorePermit<'_>), Refusal> {
     use axum::body::HttpBody;
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > LARGEST_BODY {
         return Err(Refusal::TooLarge);
     }
+    let take = |bytes: usize| room.try_acquire_many(bytes.try_into().unwrap_or(u32::MAX)).map_err(|_| Refusal::NoRoom);
     let mut read = BytesMut::with_capacity(announced);
+    let mut taken = take(0)?;
     loop {
         let frame = tokio::time::timeout_at(deadline.at(), body.frame()).await.map_err(|_| Refusal::TooSlow)?;
-        let Some(frame) = frame else { return Ok(read.freeze()) };
+        let Some(frame) = frame else { return Ok((read.freeze(), taken)) };
         // A frame that is not data is a trailer.
         let Ok(data) = frame.map_err(Refusal::BrokenOff)?.into_data() else { continue };
         if read.len() + data.len() > LARGEST_BODY {
             return Err(Refusal::TooLarge);
         }
+        taken.merge(take(data.len())?);
         read.extend_from_slice(&data);
     }
 }
@@ -108,6 +121,7 @@ fn refuse(hook: Hook, admission: &Admission, refusal: &Refusal) -> Response {
     let (code, reason, cause) = match refusal {
         Refusal::NotJson(_) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", "content_type"),
         Refusal::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", "too_large"),
+        Refusal::NoRoom => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", "no_room"),
         Refusal::TooSlow => (StatusCode::REQUEST_TIMEOUT, "Timeout", "too_slow"),
         Refusal::BrokenOff(_) => (StatusCode::BAD_REQUEST, "BadRequest", "broken_off"),
         Refusal::Bad(bad) => (StatusCode::BAD_REQUEST, "BadRequest", cause(bad)),
@@ -145,5 +159,17 @@ mod tests {
     async fn a_panic_becomes_a_refusal() {
         let refusal = catch_panic::<()>(async { panic!("a bug") }).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Panicked));
+    }
+
+    #[tokio::test]
+    async fn bodies_share_a_bounded_room_until_they_are_answered() {
+        let room = Semaphore::new(8);
+        let read = |bytes: usize| read(Body::from(vec![b' '; bytes]), Deadline::of_query(None), &room);
+        let (body, held) = read(5).await.unwrap();
+        assert_eq!(body.len(), 5);
+        assert!(matches!(read(5).await, Err(Refusal::NoRoom)));
+        assert!(read(3).await.is_ok(), "a refused body holds nothing");
+        drop(held);
+        assert!(read(8).await.is_ok());
     }
 }

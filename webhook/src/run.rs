@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -41,16 +41,19 @@ async fn serve(args: &Serve) -> Result<()> {
 }
 
 async fn client(kubeconfig: Option<&Path>) -> Result<Client> {
+    // kube's errors say their causes themselves.
     let config = match kubeconfig {
         Some(path) => {
-            let kubeconfig =
-                Kubeconfig::read_from(path).with_context(|| format!("cannot read --kubeconfig {}", path.display()))?;
+            let path_shown = path.display();
+            let kubeconfig = Kubeconfig::read_from(path)
+                .map_err(|error| anyhow!("cannot read --kubeconfig {path_shown}: {error}"))?;
             Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
                 .await
-                .with_context(|| format!("--kubeconfig {} does not say how to reach a cluster", path.display()))?
+                .map_err(|error| anyhow!("--kubeconfig {path_shown} does not say how to reach a cluster: {error}"))?
         }
-        None => Config::incluster()
-            .context("this is not a pod with a service account\nhint: name a cluster by --kubeconfig FILE")?,
+        None => Config::incluster().map_err(|error| {
+            anyhow!("this is not a pod with a service account: {error}\nhint: name a cluster by --kubeconfig FILE")
+        })?,
     };
     Client::try_from(config).context("cannot make a client of the API server")
 }

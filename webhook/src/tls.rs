@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -115,7 +116,7 @@ impl Certificate {
 
     /// Reloads for ever, this often.
     pub async fn keep_fresh(self: Arc<Self>, every: Duration, metrics: Metrics) {
-        metrics.certificate(self.not_after());
+        self.tell(&metrics);
         let mut timer = tokio::time::interval(every);
         timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut told = None;
@@ -123,8 +124,7 @@ impl Certificate {
             timer.tick().await;
             match self.reload() {
                 Ok(true) => {
-                    tracing::info!(not_after = self.not_after(), "serving a new certificate");
-                    metrics.certificate(self.not_after());
+                    self.tell(&metrics);
                     told = None;
                 }
                 Ok(false) => told = None,
@@ -137,6 +137,17 @@ impl Certificate {
                     }
                 }
             }
+        }
+    }
+
+    /// Tells when the certificate in use ends. One that has ended is served all the same: a new one may be on its way.
+    fn tell(&self, metrics: &Metrics) {
+        metrics.certificate(self.not_after());
+        let not_after = Timestamp::from_second(self.not_after()).unwrap_or(Timestamp::MAX);
+        if not_after < Timestamp::now() {
+            tracing::warn!(%not_after, "the certificate of --{CERT} has ended: no API server will accept it");
+        } else {
+            tracing::info!(%not_after, "serving the certificate of --{CERT}");
         }
     }
 
@@ -181,7 +192,9 @@ fn load(cert: &Path, key: &Path, pem: (Vec<u8>, Vec<u8>)) -> Result<Loaded, TlsE
     let (_, parsed) = X509Certificate::from_der(leaf).map_err(|error| not_a_chain(&error))?;
     let not_after = parsed.validity().not_after.timestamp();
     let private = PrivateKeyDer::from_pem_slice(&pem.1).map_err(|error| unusable(KEY, key, "private key", &error))?;
-    let pair = CertifiedKey::from_der(chain, private, &ring::default_provider())
-        .map_err(|error| TlsError::Mismatch { cert: cert.to_owned(), key: key.to_owned(), error })?;
+    let pair = CertifiedKey::from_der(chain, private, &ring::default_provider()).map_err(|error| match error {
+        rustls::Error::InvalidCertificate(why) => not_a_chain(&why),
+        error => TlsError::Mismatch { cert: cert.to_owned(), key: key.to_owned(), error },
+    })?;
     Ok(Loaded { pem, pair: Arc::new(pair), not_after })
 }

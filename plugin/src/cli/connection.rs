@@ -8,7 +8,7 @@ use clap::Args;
 use crate::duration;
 
 /// kubectl's connection flags, by its names. `kubectl eno options` lists them.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Connection {
     /// Path of the kubeconfig file
     #[arg(long, global = true, hide = true, value_name = "FILE")]

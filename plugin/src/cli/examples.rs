@@ -22,7 +22,7 @@ const fn offline(command: &'static str, says: &'static str, line: &'static str) 
 }
 
 /// All examples of the help texts. Lines are short enough not to be broken.
-pub const EXAMPLES: [Example; 13] = [
+pub const EXAMPLES: &[Example] = &[
     live("slices", "All slices of a namespace", "kubectl eno slices -n team-a"),
     live("slices", "What is stuck anywhere, longest first", "kubectl eno slices -A --stuck --sort-by=.waitingSince"),
     live("slices", "Garbage that nobody collects", "kubectl eno slices -A --verdict=collect"),
@@ -56,6 +56,24 @@ pub const EXAMPLES: [Example; 13] = [
         "Only the codes of what it waits for",
         "kubectl eno why slice/legacy-a -f dump.yaml -o jsonpath='{.blockers[*].code}'",
     ),
+    live("snapshot", "All there is, to look at later", "kubectl eno snapshot -A > snapshot.json"),
+    live("snapshot", "One namespace, for people", "kubectl eno snapshot -n team-a -o yaml"),
+    live("wait", "Until a composition is gone", "kubectl eno wait composition/web -n team-a --timeout=10m"),
+    live("wait", "Until its resources are as they should be", "kubectl eno wait comp/web -n team-a --for=reconciled"),
+    live("cleanup", "See what would be cleaned up, and have it checked", "kubectl eno cleanup -n team-a --dry-run=server"),
+    live("cleanup", "Everywhere, only what is a day old", "kubectl eno cleanup -A --min-age=1d --wait"),
+    live("cleanup", "In a script", "kubectl eno cleanup -n team-a --yes -o name"),
+    live("resynth", "Set a slice free that must not go before it is replaced", "kubectl eno resynth web -n team-a --wait"),
+    live("resynth", "Would Eno be asked?", "kubectl eno resynth web -n team-a --dry-run=server"),
+    live("release", "What would be lost?", "kubectl eno release slice/web-b -n team-a --dry-run=server"),
+    live("release", "Go on though it is needed", "kubectl eno release slice/web-b -n team-a --force"),
+    live("release", "A finalizer of others", "kubectl eno release comp/web --finalizer=example.com/x --force"),
+    live("restore", "What would be made again?", "kubectl eno restore backup.yaml --dry-run=server"),
+    live("restore", "One slice of a dump", "kubectl eno restore dump.yaml --name=web-b -n team-a"),
+    live("doctor", "Is all well?", "kubectl eno doctor"),
+    live("doctor", "After an installation", "kubectl eno doctor --wait=2m"),
+    live("doctor", "What is not well, for a program", "kubectl eno doctor -o jsonpath='{.items[?(@.outcome==\"failed\")].id}'"),
+    offline("doctor", "What a check is about", "kubectl eno doctor --explain PROBE-DENY"),
 ];
 
 /// The examples of a command, for its help.

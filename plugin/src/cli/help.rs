@@ -12,7 +12,8 @@ Every slice gets one verdict:
   Release   it is being deleted, and Eno's finalizer may come off
   Unknown   something could not be read; nothing is done
 
-All commands only read. Flags go after \"eno\": kubectl takes none before the
+Commands only read, but for cleanup, release, resynth and restore: these say
+where they write and as whom, and ask first. Flags go after \"eno\": kubectl takes none before the
 name of a plugin. \"kubectl eno options\" lists those that every command takes.";
 
 /// At the end of the plugin's.
@@ -21,6 +22,9 @@ Exit codes:
   0   done; also where nothing was found
   1   an error: usage, a failed request, an object that does not exist
   2   cannot tell: the verdict that \"why\" was asked for is Unknown
+  4   refused for safety: something is still needed; nothing was written
+  124 a wait took longer than --timeout
+  130 Ctrl-C: the request in flight was finished, and no other begun
 The code does not depend on -o.
 
 Environment:
@@ -49,6 +53,61 @@ that slice alone) of items with these fields:
   resources           total, deleted, failed; null where only metadata was read
   synthesisUUID       likewise";
 
+/// Of `compositions`.
+pub(super) const COMPOSITIONS: &str = "\
+Lists compositions with their state, and what they wait for.
+
+States:
+  Pending              nothing was synthesized yet
+  Synthesizing         the first synthesis is in flight
+  Resynthesizing       another synthesis is in flight
+  Retrying             the synthesis was given up, and is tried again
+  Reconciling          the resources are being made
+  NotReady, Ready      they are made
+  DeletionRequested    Eno has not seen the deletion
+  WaitingOnDependents  it goes after what depends on it
+  Deleting             the resources are being deleted
+  Orphaning            they are left behind on purpose
+  Deleted              they are gone; Eno's finalizer is still on it
+  Finished             Eno has finished with it
+  Unknown              it could not be read
+
+BLOCKED-BY holds codes; \"kubectl eno why\" has the sentences. A composition is
+stuck when something blocks it for longer than --stuck-after: since its
+deletion, else since its latest synthesis. SLICES are those of the current
+synthesis, existing/all where some are missing. RESOURCES are reconciled/all,
+or deleted/all in a deletion; they are read where Eno is at work on them, and
+with -o wide.
+
+-o json and yaml print a List (a single composition that is named: that
+composition alone) of items with these fields:
+  namespace, name, uid, state, message
+  blockers, stuck, waitingSince, creationTimestamp, deletionTimestamp,
+  finalizers          as of \"kubectl eno slices\"
+  synthesizer, symphony, dependsOn
+  syntheses           uuids: current, previous, inFlight
+  slices              total, missing
+  resources           total, reconciled, deleted, failed; null where not read";
+
+/// Of `tree`.
+pub(super) const TREE: &str = "\
+Draws what hangs below what: symphonies, their compositions, what these depend
+on, their syntheses, the slices of each, and the resources of the slices of the
+current synthesis.
+
+STATE is the state of a symphony, composition or synthesis; the verdict on a
+slice; and of a resource what its slice says: Pending, Reconciled, Failing,
+Deleting (a tombstone) or Deleted. Whether a resource exists is looked at only
+where a flag says which cluster it is in (--target-same, --target-kubeconfig,
+--target-context): Eno may reconcile into another one. With -f it is looked for
+among the objects of the files.
+
+-o json and yaml print nodes (a List of them where no object is named) with
+these fields:
+  kind, namespace, name, state, reason, creationTimestamp, children
+  presence            of a resource: Exists, Terminating, Gone, Unknown or
+                      NotLookedAt";
+
 /// Of `why`.
 pub(super) const WHY: &str = "\
 Explains why a resource slice or a composition is kept, held or stuck: the
@@ -70,3 +129,106 @@ Unknown.
   orphans             what force would leave behind: apiVersion, kind,
                       namespace, name
   next                what to do: what, command";
+
+/// Of `snapshot`.
+pub(super) const SNAPSHOT: &str = "\
+Writes compositions, slices, symphonies, synthesizers and namespaces to a file
+or to stdout. All commands that read take it with -f, and judge it as of the
+time it was taken. A snapshot of all namespaces that lacks nothing needs no
+--complete; one that lacks something ignores it, and says so.
+
+Manifests are cut to apiVersion, kind, namespace and name, unless --full asks
+for them; those of Secrets always are. Secrets themselves are never read. A
+slice whose manifests were cut has the annotation
+kubectl-eno.dev/manifests-cut: it tells what must be deleted, and no more.";
+
+/// Of `wait`.
+pub(super) const WAIT: &str = "\
+Waits until a resource slice or a composition is deleted, or reconciled. What it
+waits for is said on stderr whenever that changes, with the time since the wait
+began. The result is one line on stdout.
+
+An object of the same name that is made meanwhile is another one: the first is
+deleted then. What does not exist is deleted.
+
+Exits with 124 after --timeout, saying what it waited for at last.";
+
+/// Of `cleanup`.
+pub(super) const CLEANUP: &str = "\
+Deletes the resource slices whose verdict is Collect, and takes Eno's finalizer
+off those whose verdict is Release. It shows them first, and asks.
+
+Just before each write the slice and the compositions of its namespace are read
+again. Where the verdict is another by then, the slice is skipped; uid and
+resourceVersion of what was judged go with each write, so that nothing newer is
+hit. Slices whose verdict is Hold or Unknown are never touched: there is no
+--force. See \"kubectl eno release\" for single ones.
+
+Slices without an owner are kept, unless --unowned is given: then those that no
+composition lists go as well.
+
+-o json prints a List of items with these fields:
+  namespace, name, uid, composition, reason, message, creationTimestamp
+  action              Collect or Release
+  outcome             deleted, released, gone, skipped or failed
+  finalizerReleased   has Eno's finalizer come off?
+  why                 why it was skipped, or failed
+  previewTimestamp    when it was listed";
+
+/// Of `resynth`.
+pub(super) const RESYNTH: &str = "\
+Asks Eno for a new synthesis of a composition, by its annotation
+eno.azure.io/force-resynthesis. That heals a slice which is being deleted though
+the composition needs it: the new synthesis writes new slices, and the old one
+is needed by nobody then.
+
+It is refused, with exit code 4, where Eno would ignore it: the composition is
+being deleted, was never synthesized, waits for inputs or other compositions, or
+a synthesis is in flight. And where it could orphan resources: composition or
+synthesizer have changed since the current synthesis, or the annotation
+eno.azure.io/ignore-side-effects forbids it; these, and a synthesis in flight,
+--force passes over.";
+
+/// Of `release`.
+pub(super) const RELEASE: &str = "\
+Takes one finalizer off a resource slice or a composition that is being deleted,
+and leaves all others. What still needs the object is refused with exit code 4,
+unless --force is given: then its resources are left behind, and nobody deletes
+them.
+
+It says what would be lost, writes a backup (for \"kubectl eno restore\"), tries
+the removal on the server, and asks to type the name; --yes skips the question,
+and not --force. Where our webhook denies the removal, and --force is given, the
+annotation kubectl-eno.dev/force is set in the same step: that overrides it, if
+you may \"force\" the resource. Then it looks for 5 s what came of it: gone,
+held by others, or put back, and by whom.
+
+Of several objects none is released where one is refused.";
+
+/// Of `restore`.
+pub(super) const RESTORE: &str = "\
+Makes lost resource slices again: those of the file that a current or previous
+synthesis lists, and that do not exist. A composition that is being deleted
+waits for such a slice for ever. The slice gets its name, its manifests, Eno's
+finalizer, and the composition as it is now for its owner; no status.
+
+What exists is left as it is. Slices that no synthesis lists, whose namespace is
+being deleted or whose manifests were cut are not restored; where there are only
+such, the exit code is 4.";
+
+/// Of `doctor`.
+pub(super) const DOCTOR: &str = "\
+Checks the API server, Eno's kinds and controllers, the webhook (configuration,
+endpoints, certificates, and by two dry runs that it is asked: one that must be
+denied, one that must pass), slices whose deletion would orphan resources, and
+what you may do. Nothing is changed.
+
+Looks at all namespaces, unless -n names one. A check that cannot tell is
+skipped, and never passes. Exits with 1 where a check failed; a warning is no
+failure.
+
+-o json and yaml print a List of checks with these fields:
+  id         stable; --explain ID says what it looks at, without a cluster
+  section    cluster, controllers, webhook, slices or you
+  outcome    passed, warning, failed or skipped
+  message, details";

@@ -43,8 +43,10 @@ pub struct SourceFlags {
 pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
     let source = match &cli.command {
         super::Command::Slices(flags) => &flags.source,
+        super::Command::Compositions(flags) => &flags.source,
         super::Command::Why(flags) => &flags.source,
-        super::Command::Options => return Ok(()),
+        super::Command::Tree(flags) => &flags.source,
+        super::Command::Doctor(_) | super::Command::Wait(_) | super::Command::Snapshot(_) | super::Command::Cleanup(_) | super::Command::Resynth(_) | super::Command::Release(_) | super::Command::Restore(_) | super::Command::Options => return Ok(()),
     };
     if source.filenames.is_empty() {
         return Ok(());

@@ -8,6 +8,7 @@ use eno_shared::names::ENO_GROUP;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use crate::age::is_older;
 use crate::cli::{Cli, SlicesFlags};
 use crate::failure::Failure;
 use crate::finding::Finding;
@@ -25,7 +26,7 @@ use crate::warnings::say;
 pub(super) async fn run(flags: &SlicesFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let format = Format::parse(&flags.output)?;
     check(flags)?;
-    let (source, namespace) = super::source(&flags.source, cli)?;
+    let (source, namespace) = super::facts(&flags.source, cli)?;
     let namespace = namespace.filter(|_| !flags.all_namespaces);
     let query = Query {
         namespace: namespace.clone(),
@@ -42,6 +43,10 @@ pub(super) async fn run(flags: &SlicesFlags, cli: &Cli) -> Result<ExitCode, Fail
     let now = snapshot.now;
     let findings = snapshot.slices.iter().map(|seen| Finding::of(seen, &snapshot.namespaces, now));
     let mut items: Vec<Item> = findings
+        .filter(|finding| {
+            let created = finding.seen.metadata().creation_timestamp;
+            flags.older_than.is_none_or(|age| is_older(created, age, now))
+        })
         .filter(|finding| flags.verdicts.is_empty() || flags.verdicts.contains(&finding.judgement.verdict))
         .map(|finding| Item::new(&finding, now, patience))
         .filter(|item| !flags.stuck || item.is_stuck())

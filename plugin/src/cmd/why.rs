@@ -3,11 +3,14 @@
 mod composition;
 mod explanation;
 mod facts;
+mod namespace;
 mod next;
-mod orphans;
+mod pod;
+mod reading;
 mod shell;
 mod slice;
-mod target;
+mod symphony;
+pub(super) mod target;
 mod text;
 
 use std::process::ExitCode;
@@ -15,14 +18,15 @@ use std::process::ExitCode;
 use jiff::SignedDuration;
 
 use crate::cli::{Cli, SourceFlags, WhyFlags};
+use crate::downstream::Downstream;
 use crate::failure::{CANNOT_TELL, Failure};
 use crate::output::table::sanitized;
 use crate::output::{self, Format, Objects};
-use crate::query::{Depth, Query};
+use crate::query::Query;
 use crate::snapshot::Snapshot;
-use crate::source::Source;
 use explanation::Explanation;
 use next::Advice;
+use reading::Reading;
 use shell::quoted;
 use target::{Kind, Target};
 
@@ -34,29 +38,16 @@ pub(super) async fn run(flags: &WhyFlags, cli: &Cli) -> Result<ExitCode, Failure
     let format = Format::parse(&flags.output)?;
     let Target { kind, name } = Target::parse(&flags.object)?;
     let (source, namespace) = super::source(&flags.source, cli)?;
-    let query = Query {
-        namespace,
-        names: if kind == Kind::Slice { vec![name.clone()] } else { vec![] },
-        composition: (kind == Kind::Composition).then(|| name.clone()),
-        depth: Depth::Manifests,
-        slices_may_fail: kind == Kind::Composition,
-        ..Query::default()
+    let downstream = Downstream::open(&flags.downstream, cli, &source)?;
+    let reading = Reading { source: &source, flags, name: &name, kind };
+    let mut explanation = match kind {
+        Kind::Slice | Kind::Composition => reading.object(namespace).await?,
+        Kind::Symphony => reading.symphony(namespace).await?,
+        Kind::Namespace => reading.namespace().await?,
+        Kind::Pod => reading.pod(namespace).await?,
     };
-    let snapshot = source.snapshot(&query).await?;
-    let offline = matches!(source, Source::Dump(_));
-    let namespace = home(&snapshot, &query, kind, &name).ok_or_else(|| kind.not_found(&name, offline))??;
-    let asked = Asked {
-        snapshot: &snapshot,
-        namespace: &namespace,
-        name: &name,
-        patience: SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?,
-        advice: Advice::new(&namespace, snapshot.namespaces.compositions(&namespace), dump_flags(&flags.source)),
-    };
-    let explanation = match kind {
-        Kind::Slice => slice::explain(&asked),
-        Kind::Composition => composition::explain(&asked),
-    };
-    let explanation = explanation.ok_or_else(|| kind.not_found(&name, offline))?;
+    let orphans = std::mem::take(&mut explanation.orphans).into_iter().map(|resource| resource.of).collect();
+    explanation.orphans = downstream.look(orphans).await;
     print(&format, &explanation, flags)?;
     Ok(if explanation.cannot_tell() { ExitCode::from(CANNOT_TELL) } else { ExitCode::SUCCESS })
 }
@@ -75,6 +66,8 @@ fn home(snapshot: &Snapshot, query: &Query, kind: Kind, name: &str) -> Option<Re
     let homes: Vec<&str> = match (&query.namespace, kind) {
         (Some(namespace), _) => vec![namespace],
         (None, Kind::Slice) => snapshot.slices.iter().map(|seen| seen.place().0).collect(),
+        // These are looked up by themselves.
+        (None, Kind::Symphony | Kind::Namespace | Kind::Pod) => vec![],
         (None, Kind::Composition) => {
             let has = |home: &&str| snapshot.namespaces.compositions(home).names().any(|found| found == name);
             snapshot.namespaces.names().filter(has).collect()

@@ -21,7 +21,18 @@ pub(super) enum Resolved {
         user: Box<AuthInfo>,
         /// The context's namespace.
         namespace: String,
+        /// What the context and the user are called; empty where there is none.
+        names: Names,
     },
+}
+
+/// Names in a kubeconfig.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Of the context.
+    pub context: String,
+    /// Of the user.
+    pub user: String,
 }
 
 /// Resolves kubeconfig and flags.
@@ -84,6 +95,10 @@ fn choose(kubeconfig: Kubeconfig, flags: &Connection) -> Result<Resolved, Failur
             .and_then(|context| context.context)
             .ok_or_else(|| Failure::local(format_args!("context \"{name}\" does not exist")))?,
     };
+    let names = Names {
+        context: named(&flags.context).or(named(&kubeconfig.current_context)).unwrap_or_default(),
+        user: named(&flags.user).or(named(&context.user)).unwrap_or_default(),
+    };
     let mut cluster = match named(&flags.cluster).or(named(&Some(context.cluster))) {
         None => Cluster::default(),
         Some(name) => kubeconfig
@@ -112,7 +127,7 @@ fn choose(kubeconfig: Kubeconfig, flags: &Connection) -> Result<Resolved, Failur
         cluster.server = Some("http://localhost:8080".to_owned());
     }
     let namespace = named(&context.namespace).unwrap_or_else(|| "default".to_owned());
-    Ok(Resolved::Kubeconfig { cluster: Box::new(cluster), user: Box::new(user), namespace })
+    Ok(Resolved::Kubeconfig { cluster: Box::new(cluster), user: Box::new(user), namespace, names })
 }
 
 /// The configuration of a pod, with the same overrides as a kubeconfig's.

@@ -28,8 +28,20 @@ fn json(text: &str) -> Result<Vec<Box<RawValue>>, String> {
 }
 
 fn yaml(text: &str) -> Result<Vec<Box<RawValue>>, String> {
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple_with_options(text, options()).map_err(|error| error.to_string())?;
+    documents.iter().filter(|document| !document.is_null()).map(raw).collect()
+}
+
+/// The only object of a text; none where it is empty.
+pub(super) fn yaml_object(text: &str) -> Result<Option<Box<RawValue>>, String> {
+    let mut objects = yaml(text)?;
+    if objects.len() > 1 { Err("more than one document".to_owned()) } else { Ok(objects.pop()) }
+}
+
+fn options() -> serde_saphyr::Options {
     // Generous for dumps of large clusters, which have no aliases; what is smaller bounds bombs of aliases and nesting.
-    let options = serde_saphyr::options! {
+    serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_events: 200_000_000,
             max_nodes: 100_000_000,
@@ -43,10 +55,7 @@ fn yaml(text: &str) -> Result<Vec<Box<RawValue>>, String> {
         // A namespace may be named n or yes.
         strict_booleans: true,
         with_snippet: false,
-    };
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple_with_options(text, options).map_err(|error| error.to_string())?;
-    documents.iter().filter(|document| !document.is_null()).map(raw).collect()
+    }
 }
 
 fn raw(document: &Value) -> Result<Box<RawValue>, String> {
@@ -54,7 +63,7 @@ fn raw(document: &Value) -> Result<Box<RawValue>, String> {
 }
 
 /// Takes lists apart, as kubectl does: any kind that ends in `List`.
-fn flatten(document: Box<RawValue>, objects: &mut Vec<Box<RawValue>>) -> Result<(), String> {
+pub(super) fn flatten(document: Box<RawValue>, objects: &mut Vec<Box<RawValue>>) -> Result<(), String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Document {
@@ -74,6 +83,25 @@ fn flatten(document: Box<RawValue>, objects: &mut Vec<Box<RawValue>>) -> Result<
         flatten(if item_kind.is_empty() { item } else { typed(item, &api_version, item_kind)? }, objects)?;
     }
     Ok(())
+}
+
+/// What an object says that it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Typed {
+    pub api_version: Option<String>,
+    pub kind: Option<String>,
+}
+
+/// An item that leaves its kind to its list.
+pub(super) fn flatten_typed(item: Box<RawValue>, list: &RawValue) -> Result<Box<RawValue>, String> {
+    match serde_json::from_str(list.get()) {
+        Ok(Typed { api_version: Some(api_version), kind: Some(kind) }) => match kind.strip_suffix("List") {
+            Some(item_kind) if !item_kind.is_empty() => typed(item, &api_version, item_kind),
+            Some(_) | None => Ok(item),
+        },
+        Ok(_) | Err(_) => Err("a list without a kind".to_owned()),
+    }
 }
 
 fn typed(item: Box<RawValue>, api_version: &str, kind: &str) -> Result<Box<RawValue>, String> {

@@ -41,14 +41,24 @@ fn folder(path: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(), 
     entries.sort();
     for entry in entries {
         let extension = entry.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        // A link to a folder may lead in a circle.
+        // A link to a folder may lead in a circle. One that leads nowhere is taken, and fails when it is read.
         if entry.is_dir() && recursive && !entry.is_symlink() {
             folder(&entry, recursive, files)?;
-        } else if entry.is_file() && EXTENSIONS.contains(&extension) {
+        } else if (entry.is_file() || !entry.exists()) && EXTENSIONS.contains(&extension) {
             files.push(entry);
         }
     }
     Ok(())
+}
+
+/// A file to be read bit by bit; none where that is not possible twice, or not at all: then it is read as a whole.
+pub(super) fn open(path: &Path) -> Result<Option<std::fs::File>, Failure> {
+    if is_stdin(path) || !path.is_file() {
+        return Ok(None);
+    }
+    let file = std::fs::File::open(path)
+        .map_err(|error| Failure::local(format_args!("cannot read {}: {error}", shown(path))))?;
+    Ok(file.metadata().is_ok_and(|metadata| metadata.len() <= MAX_BYTES).then_some(file))
 }
 
 /// The text of a file, or of stdin.
@@ -94,6 +104,8 @@ mod tests {
         let found = |recursive| find(&[folder.path().to_owned()], recursive).map_err(|failure| failure.to_string());
         assert_eq!(found(false), Ok(vec![path("a.json"), path("b.yaml")]));
         assert_eq!(found(true), Ok(vec![path("a.json"), path("b.yaml"), path("c/d.yml")]));
+        std::os::unix::fs::symlink("/nowhere", path("e.yaml")).unwrap();
+        assert!(found(false).unwrap().contains(&path("e.yaml")) && read(&path("e.yaml")).is_err());
         assert!(find(&[path("c")], false).is_ok() && find(&[path("notes.txt")], false).is_ok());
     }
 }

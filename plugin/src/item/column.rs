@@ -67,11 +67,11 @@ pub const COLUMNS: [Column; 13] = [
     Column::wide("MESSAGE", ".message", |item, _| item.message.clone()),
 ];
 
-fn none() -> String {
+pub(super) fn none() -> String {
     "<none>".to_owned()
 }
 
-fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let texts: Vec<&str> = texts.collect();
     if texts.is_empty() { none() } else { texts.join(",") }
 }

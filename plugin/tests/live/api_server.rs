@@ -10,10 +10,12 @@ use serde_json::{Value, json};
 /// A request as it was received.
 #[derive(Debug, Clone)]
 pub struct Request {
+    pub method: String,
     pub path: String,
     pub query: String,
     /// Repeated headers are joined with commas.
     pub headers: BTreeMap<String, String>,
+    pub body: String,
 }
 
 /// An answer.
@@ -97,7 +99,7 @@ impl ApiServer {
         let app = axum::Router::new().fallback(move |request: HttpRequest<Body>| {
             let (recorded, answer) = (recorded.clone(), answer.clone());
             async move {
-                let request = received(&request);
+                let request = received(request).await;
                 recorded.lock().unwrap().push(request.clone());
                 let Response { status, headers, body } = answer(&request);
                 let Some(body) = body else { return std::future::pending().await };
@@ -137,13 +139,16 @@ impl Drop for ApiServer {
     }
 }
 
-fn received(request: &HttpRequest<Body>) -> Request {
+async fn received(request: HttpRequest<Body>) -> Request {
     let mut headers: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in request.headers() {
         let joined = headers.entry(name.to_string()).or_default();
         let comma = if joined.is_empty() { "" } else { "," };
         *joined = format!("{joined}{comma}{}", value.to_str().unwrap());
     }
-    let uri = request.uri();
-    Request { path: uri.path().to_owned(), query: uri.query().unwrap_or_default().to_owned(), headers }
+    let uri = request.uri().clone();
+    let method = request.method().to_string();
+    let body = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    Request { method, path: uri.path().to_owned(), query: uri.query().unwrap_or_default().to_owned(), headers, body }
 }

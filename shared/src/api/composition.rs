@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::decode::{Kind, null_as_default, object, object_or_default, object_or_none, objects_without_nulls};
+use super::decode::{Kind, is_set, null_as_default, object, object_or_default, object_or_none, objects_without_nulls};
 use super::metadata::Metadata;
 
 /// A `Composition` of `eno.azure.io/v1`.
@@ -49,6 +49,9 @@ pub struct SynthesizerRef {
     /// Its name; empty where a label selector chooses it.
     #[serde(deserialize_with = "null_as_default")]
     pub name: String,
+    /// Is there a label selector? Eno's API takes one, and no controller of Eno's reads it (S16).
+    #[serde(rename = "labelSelector", deserialize_with = "is_set")]
+    pub has_selector: bool,
 }
 
 /// A reference to a composition.
@@ -78,6 +81,21 @@ pub struct CompositionStatus {
     /// Set while other compositions block this one.
     #[serde(deserialize_with = "object_or_none")]
     pub dependency_status: Option<DependencyStatus>,
+    /// Eno's summary for people. Eno does not refresh it while the composition is being deleted (S14).
+    #[serde(deserialize_with = "object_or_default")]
+    pub simplified: SimplifiedStatus,
+}
+
+/// `status.simplified` of a composition.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SimplifiedStatus {
+    /// A word: `Ready`, `MissingInputs`, `MissingSynthesizer` …
+    #[serde(deserialize_with = "null_as_default")]
+    pub status: String,
+    /// What went wrong.
+    #[serde(deserialize_with = "null_as_default")]
+    pub error: String,
 }
 
 /// One run of the synthesizer and the slices it wrote.

@@ -96,6 +96,11 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+/// Is anything but `null` there? What it is does not matter.
+pub(super) fn is_set<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<serde::de::IgnoredAny>::deserialize(deserializer).map(|value| value.is_some())
+}
+
 /// A struct, from an object alone. serde takes a list for one as well, field by field: then `"status": []` would be a
 /// status in which nothing is set.
 pub(super) struct Object<T>(pub(super) T);

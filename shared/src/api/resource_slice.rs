@@ -95,10 +95,8 @@ impl<'de> Deserialize<'de> for ResourceSlice {
         let Whole { metadata, spec, status } = Whole::deserialize(deserializer)?;
         let state = |state: Option<Object<ResourceState>>| state.map_or_else(Default::default, |Object(state)| state);
         // Eno always writes a spec. Where it was cut off, nobody knows what the slice holds, and none is not nothing.
-        let content = spec.map_or(Content::Unread, |Spec { synthesis_uuid, resources: Count(resources) }| Content::Read {
-            synthesis_uuid,
-            resources,
-            states: status.resources.into_iter().map(state).collect(),
+        let content = spec.map_or(Content::Unread, |Spec { synthesis_uuid, resources: Count(resources) }| {
+            Content::Read { synthesis_uuid, resources, states: status.resources.into_iter().map(state).collect() }
         });
         Ok(ResourceSlice { metadata, content })
     }

@@ -58,7 +58,7 @@ fn root_cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> &'e (dyn std:
 /// Reads one object, live. `None` only where the API server says that *this object* does not exist.
 ///
 /// A 404 that does not name the object (the kind is not served, a proxy's error page) is an error: it says nothing of the
-/// object.
+/// object. A name that no object can have (an owner reference may hold any text) is missing without a question.
 ///
 /// # Errors
 /// [`ReadError`] for everything but the object or its 404.
@@ -68,6 +68,9 @@ pub async fn get<K: Kind>(
     name: &str,
     limit: Duration,
 ) -> Result<Option<K>, ReadError> {
+    if cannot_be_a_name(name) {
+        return Ok(None);
+    }
     let request =
         Request::new(K::path(namespace)).get(name, &GetParams::default()).map_err(kube::Error::BuildRequest)?;
     match within(limit, client.request_text(request)).await {
@@ -97,6 +100,13 @@ pub(super) async fn within<T>(
     }
 }
 
+/// Custom resources are named as DNS subdomains are. In the path of a URL another name would ask for something else, as
+/// `a?b` for `a`, and could never be told to be missing.
+fn cannot_be_a_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'.';
+    name.starts_with('.') || !name.bytes().all(plain)
+}
+
 fn says_missing(status: &Status, name: &str) -> bool {
     status.code == 404
         && status.reason == "NotFound"
@@ -124,5 +134,17 @@ mod tests {
         let forbidden = serde_json::json!({"status": "Failure", "code": 403, "reason": "Forbidden", "message": "",
             "details": {"name": "web"}});
         assert!(!says_missing(&status(forbidden), "web"));
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_no_names() {
+        for name in ["a?b", "a/b", "a%2fb", "a#b", "..", ".", "../a", "A", "a b", "é"] {
+            assert!(cannot_be_a_name(name), "{name}");
+        }
+        for name in ["a", "web-1.2", "7"] {
+            assert!(!cannot_be_a_name(name), "{name}");
+        }
+        // It was left out: nobody knows what was meant.
+        assert!(!cannot_be_a_name(""));
     }
 }

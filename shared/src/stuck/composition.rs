@@ -1,32 +1,46 @@
-//! What holds a composition up.
+//! What holds a composition up, and the deletion of one.
 
-use crate::api::{Composition, CompositionRef, ResourceSlice};
+use crate::api::{BlockedBy, Composition, CompositionRef, ResourceSlice};
 use crate::compositions::Compositions;
 use crate::lookup::Lookup;
+use crate::names::FORCE_DELETE_WHEN_SYMPHONY_GONE;
+use crate::owner::{composition_owner, symphony_owner};
 use crate::usage::{Undone, orphans_resources, reconciled_deletion};
 
 use super::Blocker;
+use super::live::live;
 use super::slice::{foreign_finalizers, resources_left};
 
-/// What a deleting composition waits for; nothing, where it is live.
+/// What a composition waits for. A live one that is reconciled waits for nothing.
 ///
-/// `slices` are those of its current synthesis, as they were looked up. The order is that in which Eno works: dependents,
-/// the deletion being seen, resources, finalizers.
+/// `slices` are those of its current synthesis, as they were looked up; `namespace_terminating` is `None` where the
+/// namespace was not read. The order is that in which Eno works: dependents, the deletion being seen, resources,
+/// finalizers.
 #[must_use]
 pub fn composition_blockers(
     composition: &Composition,
     slices: &[(String, Lookup<&ResourceSlice>)],
     compositions: &Compositions,
+    namespace_terminating: Option<bool>,
 ) -> Vec<Blocker> {
     if !composition.metadata.is_deleting() {
-        return vec![];
+        return live(composition, slices, compositions);
     }
     let mut blockers = vec![];
     if composition.metadata.has_cleanup_finalizer() {
         blockers.extend(dependents(composition, compositions));
         blockers.extend(work_left(composition, slices));
+        if namespace_terminating == Some(true)
+            && blockers.iter().any(|blocker| matches!(blocker, Blocker::MissingSlice { .. }))
+        {
+            blockers.push(Blocker::NamespaceTerminating);
+        }
         if blockers.is_empty() {
             blockers.push(Blocker::NobodyActs);
+        } else if composition.metadata.annotation(FORCE_DELETE_WHEN_SYMPHONY_GONE) == Some("true")
+            && symphony_owner(&composition.metadata).is_none()
+        {
+            blockers.push(Blocker::ForceDeleteIneffective);
         }
     }
     let foreign = foreign_finalizers(&composition.metadata.finalizers);
@@ -46,12 +60,34 @@ fn dependents(composition: &Composition, compositions: &Compositions) -> Vec<Blo
         .as_ref()
         .filter(|status| status.blocked && status.reason == "WaitingOnDependents");
     let Some(status) = reported else { return vec![] };
-    let dependents = status.blocked_by.iter().map(|by| format!("{}/{}", by.namespace, by.name)).collect();
-    vec![Blocker::DependentsExist { dependents }]
+    let named = |by: &BlockedBy| format!("{}/{}", by.namespace, by.name);
+    let home = &composition.metadata;
+    let (stale, present): (Vec<&BlockedBy>, Vec<&BlockedBy>) = status
+        .blocked_by
+        .iter()
+        .partition(|by| by.namespace == home.namespace && is_stale(by, composition, compositions));
+    if present.is_empty() && !stale.is_empty() {
+        return vec![Blocker::StaleDependents { dependents: stale.into_iter().map(named).collect() }];
+    }
+    vec![Blocker::DependentsExist { dependents: present.into_iter().map(named).collect() }]
+}
+
+/// Has a dependent that Eno waits for ceased to depend on the composition, or to exist?
+fn is_stale(by: &BlockedBy, composition: &Composition, compositions: &Compositions) -> bool {
+    let home = &composition.metadata;
+    match compositions.get(&by.name) {
+        Lookup::Missing => true,
+        Lookup::Unknown(_) => false,
+        Lookup::Found(dependent) => !dependent
+            .spec
+            .depends_on
+            .iter()
+            .any(|on| on.name == home.name && (on.namespace.is_empty() || on.namespace == home.namespace)),
+    }
 }
 
 /// The circle of `dependsOn` that leads from the composition back to it, within its namespace.
-fn circle(composition: &Composition, compositions: &Compositions) -> Option<Vec<String>> {
+pub(super) fn circle(composition: &Composition, compositions: &Compositions) -> Option<Vec<String>> {
     let home = &composition.metadata;
     let mut open = vec![vec![composition]];
     let mut seen = std::collections::BTreeSet::new();
@@ -97,21 +133,27 @@ fn work_left(composition: &Composition, slices: &[(String, Lookup<&ResourceSlice
     if undone.is_some() && !missing.is_empty() && missing.len() < slices.len() {
         blockers.push(Blocker::MissingSlice { slices: missing });
     }
-    for (_, slice) in slices {
-        if let Lookup::Found(slice) = slice {
-            blockers.extend(resources_left(slice));
-        }
+    let found = || slices.iter().filter_map(|(_, slice)| slice.found().copied());
+    let unowned = found().filter(|slice| composition_owner(&slice.metadata).is_none());
+    let unowned: Vec<String> = unowned.map(|slice| slice.metadata.name.clone()).collect();
+    if undone.is_some() && !unowned.is_empty() {
+        blockers.push(Blocker::SlicesUnowned { slices: unowned });
     }
+    blockers.extend(found().flat_map(resources_left));
     merged(blockers)
 }
 
 /// One blocker of resources left, or of no state, for all slices together.
-fn merged(blockers: Vec<Blocker>) -> Vec<Blocker> {
+pub(super) fn merged(blockers: Vec<Blocker>) -> Vec<Blocker> {
     let mut merged: Vec<Blocker> = vec![];
     for blocker in blockers {
         let seen = merged.iter_mut().find(|seen| seen.code() == blocker.code());
         match (seen, blocker) {
             (Some(Blocker::ResourcesLeft { left, of }), Blocker::ResourcesLeft { left: more, of: out_of }) => {
+                *left += more;
+                *of += out_of;
+            }
+            (Some(Blocker::Unreconciled { left, of }), Blocker::Unreconciled { left: more, of: out_of }) => {
                 *left += more;
                 *of += out_of;
             }

@@ -1,6 +1,6 @@
 //! What holds a slice up.
 
-use crate::api::{Content, ResourceSlice};
+use crate::api::{Content, ResourceSlice, ResourceState};
 use crate::compositions::Compositions;
 use crate::lookup::Lookup;
 use crate::names::{CLEANUP_FINALIZER, IGNORE_SIDE_EFFECTS};
@@ -95,6 +95,15 @@ fn released(slice: &ResourceSlice, reason: &Reason) -> Vec<Blocker> {
 
 /// What keeps the resources of a slice from being deleted.
 pub(super) fn resources_left(slice: &ResourceSlice) -> Vec<Blocker> {
+    undone(slice, |state| state.deleted, |left, of| Blocker::ResourcesLeft { left, of })
+}
+
+/// What keeps the resources of a slice from being done; `left` says what is not.
+pub(super) fn undone(
+    slice: &ResourceSlice,
+    done: impl Fn(&ResourceState) -> bool,
+    left: impl Fn(usize, usize) -> Blocker,
+) -> Vec<Blocker> {
     let Content::Read { resources, states, .. } = &slice.content else { return vec![] };
     if states.is_empty() && *resources > 0 {
         return vec![Blocker::NoReconcilerSeen];
@@ -102,14 +111,14 @@ pub(super) fn resources_left(slice: &ResourceSlice) -> Vec<Blocker> {
     if states.len() != *resources {
         return vec![Blocker::StatusMismatch { states: states.len(), resources: *resources }];
     }
-    let deleted = states.iter().filter(|state| state.deleted).count();
     let mut blockers = vec![];
     let mut errors = states.iter().map(|state| &state.reconciliation_error).filter(|error| !error.is_empty());
     if let Some(first) = errors.next() {
         blockers.push(Blocker::ReconcileError { error: first.clone(), resources: 1 + errors.count() });
     }
-    if deleted < *resources {
-        blockers.push(Blocker::ResourcesLeft { left: resources - deleted, of: *resources });
+    let done = states.iter().filter(|state| done(state)).count();
+    if done < *resources {
+        blockers.push(left(resources - done, *resources));
     }
     blockers
 }

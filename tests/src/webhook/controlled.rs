@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use eno_shared::judge::MIN_AGE;
 use jiff::{SignedDuration, Timestamp};
+use kube::ResourceExt;
 use kube::api::{DeleteParams, DynamicObject, ListParams};
 use serde_json::{Value, json};
 
 use super::{Guarded, WebhookOptions};
 use crate::eventually::eventually;
+use crate::fixtures;
 use crate::proxy::Proxy;
 
 /// Slices must be 5 s old, Events are told every 10 s, and the machine may be busy.
@@ -40,16 +43,12 @@ impl Guarded {
     ///
     /// # Errors
     /// As for [`Guarded::control`], or the proxy does not start.
-    pub async fn control_by_proxy(&mut self) -> Result<Proxy> {
+    pub async fn control_by_proxy(&mut self, flags: &[&str]) -> Result<Proxy> {
         let proxy = Proxy::start(self.cluster()).await?;
         let kubeconfig = Some(proxy.kubeconfig().to_owned());
-        self.guard_with(WebhookOptions {
-            controllers: "*",
-            unregistered: true,
-            kubeconfig,
-            ..WebhookOptions::default()
-        })
-        .await?;
+        let flags = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let controlled = WebhookOptions { controllers: "*", unregistered: true, ..WebhookOptions::default() };
+        self.guard_with(WebhookOptions { kubeconfig, flags, ..controlled }).await?;
         Ok(proxy)
     }
 
@@ -153,6 +152,29 @@ impl Guarded {
     pub async fn terminating(&self, name: &str) -> Result<DynamicObject> {
         self.cluster().eno("ResourceSlice", self.name()).delete(name, &DeleteParams::default()).await?;
         self.slice(name).await
+    }
+
+    /// Waits until a slice is old enough to be garbage.
+    ///
+    /// # Errors
+    /// It does not exist, or has no creationTimestamp.
+    pub async fn old_enough(&self, name: &str) -> Result<()> {
+        let created = self.slice(name).await?.creation_timestamp().context("it has no creationTimestamp")?.0;
+        eventually(&format!("slice {name} to be old enough"), LIMIT, async || {
+            let age = Timestamp::now().duration_since(created);
+            ensure!(age >= MIN_AGE, "it is {age:#} old");
+            Ok(())
+        })
+        .await
+    }
+
+    /// Makes a composition with this status.
+    ///
+    /// # Errors
+    /// The server refuses it.
+    pub async fn compose_new(&self, name: &str, status: &Value) -> Result<DynamicObject> {
+        self.cluster().apply(&fixtures::composition(self.name(), name)).await?;
+        self.compose(name, status).await
     }
 
     /// Writes the status of a composition.

@@ -6,6 +6,7 @@ use eno_shared::admission::Outcome;
 
 use super::{Forced, Judged};
 use crate::hooks::Hook;
+use crate::response::one_line;
 use crate::review::Request;
 
 /// Logs an answer.
@@ -27,7 +28,7 @@ pub(super) fn reviewed(hook: Hook, request: &Request<'_>, judged: &Judged, took:
                 dry_run = request.is_dry_run(),
                 duration_ms = took.as_micros() as f64 / 1000.0,
                 "{}",
-                answer.message
+                one_line(&answer.message)
             )
         };
     }

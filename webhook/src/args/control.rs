@@ -8,7 +8,7 @@ use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 use super::duration;
 use crate::control::{ElectionOptions, Options};
 use crate::controllers::brake::Limits;
-use crate::controllers::report::LeaseName;
+use crate::controllers::note::LeaseName;
 use crate::controllers::{self, Enabled};
 use crate::leader::Times;
 

@@ -66,7 +66,7 @@ impl Collecting {
     /// May these be collected now, of so many known?
     ///
     /// All of them count at once: a look at a thousand is not let through in tens.
-    pub fn ask(&mut self, keys: &[&Key], known: usize, now: Instant) -> Brake {
+    pub fn ask(&mut self, keys: &[Key], known: usize, now: Instant) -> Brake {
         while self.recent.front().is_some_and(|(when, _)| now.duration_since(*when) > WINDOW) {
             self.recent.pop_front();
         }
@@ -75,13 +75,13 @@ impl Collecting {
         }
         self.known = self.known.max(known);
         self.agreed.retain(|_, when| now.duration_since(*when) <= WINDOW);
-        let agreed = keys.iter().filter(|key| self.agreed.contains_key(**key)).count();
+        let agreed = keys.iter().filter(|key| self.agreed.contains_key(*key)).count();
         let unasked = keys.len() - agreed;
         let recent: usize = self.recent.iter().map(|(_, count)| count).sum();
         let many = recent + unasked;
         let too_many = many > self.limits.slices && many * 100 > self.limits.percent * self.known;
         if unasked > 0 && (self.closed || too_many) {
-            self.braked.extend(keys.iter().map(|key| Key::clone(key)));
+            self.braked.extend(keys.iter().cloned());
             let first = !std::mem::replace(&mut self.closed, true);
             return Brake::Closed { first };
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn ask(brake: &mut Collecting, keys: &[Key], known: usize, now: Instant) -> Brake {
-        brake.ask(&keys.iter().collect::<Vec<_>>(), known, now)
+        brake.ask(keys, known, now)
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! handed out again: a trigger that comes meanwhile counts when the look has ended.
 
 use std::collections::HashMap;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::poll_fn;
 use tokio::time::Instant;
 use tokio_util::time::DelayQueue;
@@ -24,8 +26,11 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// The queue.
 #[derive(Debug, Default)]
 pub struct Queue {
+    /// Due at once.
+    ready: Vec<Key>,
     due: DelayQueue<Key>,
-    waiting: HashMap<Key, (delay_queue::Key, Instant)>,
+    /// Where a slice waits, and until when; nowhere else where it is ready.
+    waiting: HashMap<Key, Option<(delay_queue::Key, Instant)>>,
     /// Being looked at; when to look again, where that was asked for meanwhile.
     busy: HashMap<Key, Option<Instant>>,
     failures: HashMap<Key, u32>,
@@ -34,45 +39,64 @@ pub struct Queue {
 impl Queue {
     /// Asks for a look at once.
     pub fn add(&mut self, key: Key) {
-        self.add_at(key, Instant::now());
+        if let Some(again) = self.busy.get_mut(&key) {
+            *again = Some(Instant::now());
+            return;
+        }
+        match self.waiting.insert(key.clone(), None) {
+            Some(None) => return,
+            Some(Some((place, _))) => {
+                self.due.remove(&place);
+            }
+            None => {}
+        }
+        self.ready.push(key);
     }
 
     /// Asks for a look at `at`, or earlier if that was asked for before.
     pub fn add_at(&mut self, key: Key, at: Instant) {
+        if at <= Instant::now() {
+            return self.add(key);
+        }
         if let Some(again) = self.busy.get_mut(&key) {
             *again = Some(again.map_or(at, |before| before.min(at)));
             return;
         }
         match self.waiting.get_mut(&key) {
-            Some((_, before)) if *before <= at => {}
-            Some((place, before)) => {
+            Some(None) => {}
+            Some(Some((_, before))) if *before <= at => {}
+            Some(Some((place, before))) => {
                 self.due.reset_at(place, at);
                 *before = at;
             }
             None => {
                 let place = self.due.insert_at(key.clone(), at);
-                self.waiting.insert(key, (place, at));
+                self.waiting.insert(key, Some((place, at)));
             }
         }
     }
 
-    /// Waits until a slice is due, and takes it together with others that are due too, up to `limit`.
-    pub async fn take(&mut self, limit: usize) -> Vec<Key> {
-        let mut taken = vec![];
-        while taken.len() < limit {
-            let next = poll_fn(|context| match self.due.poll_expired(context) {
+    /// Waits until a slice is due, and takes it together with all others that are.
+    pub async fn take(&mut self) -> Vec<Key> {
+        // Nothing is taken before the last await: whoever gives up waiting loses nothing.
+        if self.ready.is_empty() {
+            let expired = poll_fn(|context| match self.due.poll_expired(context) {
                 // An empty queue waits for somebody to add something.
-                std::task::Poll::Ready(None) => std::task::Poll::Pending,
+                Poll::Ready(None) => Poll::Pending,
                 other => other,
             });
-            let expired = if taken.is_empty() { next.await } else { futures::FutureExt::now_or_never(next).flatten() };
-            let Some(expired) = expired else { break };
-            let key = expired.into_inner();
-            self.waiting.remove(&key);
-            self.busy.insert(key.clone(), None);
-            taken.push(key);
+            if let Some(expired) = expired.await {
+                self.ready.push(expired.into_inner());
+            }
         }
-        taken
+        while let Some(Some(expired)) = poll_fn(|context| self.due.poll_expired(context)).now_or_never() {
+            self.ready.push(expired.into_inner());
+        }
+        for key in &self.ready {
+            self.waiting.remove(key);
+            self.busy.insert(key.clone(), None);
+        }
+        std::mem::take(&mut self.ready)
     }
 
     /// The look at a slice has ended well; `again` says when the next one is due, if one is.
@@ -142,40 +166,41 @@ mod tests {
         queue.add_at(key("a"), start + Duration::from_secs(9));
         queue.add_at(key("a"), start + Duration::from_secs(3));
         queue.add_at(key("a"), start + Duration::from_secs(7));
-        assert_eq!(names(&queue.take(10).await), ["a"]);
+        assert_eq!(names(&queue.take().await), ["a"]);
         assert_eq!(start.elapsed().as_secs(), 3);
         queue.done(&key("a"), None);
         assert_eq!(queue.backlog(), 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn takes_all_that_are_due_up_to_a_limit() {
+    async fn takes_all_that_are_due() {
         let mut queue = Queue::default();
         ["a", "b", "c"].into_iter().for_each(|name| queue.add(key(name)));
         queue.add_at(key("later"), Instant::now() + Duration::from_secs(60));
-        assert_eq!(queue.take(2).await.len(), 2);
-        assert_eq!(queue.take(2).await.len(), 1);
+        queue.add_at(key("past"), Instant::now());
+        assert_eq!(names(&queue.take().await), ["a", "b", "c", "past"]);
+        assert_eq!(queue.backlog(), 5);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_trigger_during_a_look_counts_when_it_has_ended() {
         let mut queue = Queue::default();
         queue.add(key("a"));
-        queue.take(1).await;
+        queue.take().await;
         queue.add(key("a"));
-        assert!(queue.take(1).now_or_never().is_none(), "it is being looked at");
+        assert!(queue.take().now_or_never().is_none(), "it is being looked at");
         queue.done(&key("a"), None);
-        assert_eq!(names(&queue.take(1).await), ["a"]);
+        assert_eq!(names(&queue.take().await), ["a"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn our_own_echo_does_not_count() {
         let (mut queue, start) = (Queue::default(), Instant::now());
         queue.add(key("a"));
-        queue.take(1).await;
+        queue.take().await;
         queue.add(key("a"));
         queue.settled(&key("a"));
-        queue.take(1).await;
+        queue.take().await;
         assert_eq!(start.elapsed(), SETTLED + Duration::from_millis(0), "one more look, later");
     }
 
@@ -185,15 +210,15 @@ mod tests {
         let mut delays = vec![];
         for _ in 0..12 {
             queue.add(key("bad"));
-            queue.take(1).await;
+            queue.take().await;
             queue.add(key("bad"));
             delays.push(queue.failed(&key("bad")));
             queue.add(key("good"));
             let start = Instant::now();
-            assert_eq!(names(&queue.take(2).await), ["good"]);
+            assert_eq!(names(&queue.take().await), ["good"]);
             assert!(start.elapsed() < FIRST_BACKOFF);
             queue.done(&key("good"), None);
-            assert_eq!(names(&queue.take(1).await), ["bad"]);
+            assert_eq!(names(&queue.take().await), ["bad"]);
             queue.done(&key("unknown"), None);
             queue.busy.clear();
         }
@@ -202,10 +227,10 @@ mod tests {
             "{delays:?}"
         );
         queue.add(key("bad"));
-        queue.take(1).await;
+        queue.take().await;
         queue.done(&key("bad"), None);
         queue.add(key("bad"));
-        queue.take(1).await;
+        queue.take().await;
         assert_eq!(queue.failed(&key("bad")), FIRST_BACKOFF, "success forgets failures");
     }
 }

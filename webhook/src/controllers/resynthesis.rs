@@ -10,43 +10,22 @@ use std::time::Duration;
 
 use eno_shared::api::{Composition, Metadata, ResourceSlice, Synthesizer};
 use eno_shared::client::{self, Effect, ReadError, Written};
-use eno_shared::names::{FORCE_RESYNTHESIS, IGNORE_SIDE_EFFECTS};
+use eno_shared::names::FORCE_RESYNTHESIS;
 use eno_shared::patch::annotate;
+use eno_shared::resynthesis::{Refusal, harmless, latest, was_asked};
 use eno_shared::{Compositions, Judgement, Lookup, Reason, Verdict};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use kube::Client;
 use tracing::{info, warn};
 
-use super::report::{Note, Reporter};
+use super::note::Note;
+use super::report::Reporter;
 use crate::leader::Leadership;
 use crate::store::Key;
 
 /// How long one request may take.
 const REQUEST: Duration = Duration::from_secs(10);
-
-/// Why no synthesis is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// The composition forbids automatic syntheses.
-    SideEffectsIgnored,
-    /// The composition, or its synthesizer, has changed since the current synthesis: a new one would change resources.
-    WouldChangeResources,
-    /// The synthesizer does not exist.
-    NoSynthesizer,
-}
-
-impl Refusal {
-    /// The sentence for people.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Refusal::SideEffectsIgnored => "its annotation eno.azure.io/ignore-side-effects forbids it",
-            Refusal::WouldChangeResources => "composition or synthesizer have changed since the current synthesis",
-            Refusal::NoSynthesizer => "its synthesizer does not exist",
-        }
-    }
-}
 
 /// What came of asking, or of deciding to.
 #[derive(Debug)]
@@ -147,7 +126,7 @@ impl Resynthesis {
             Outcome::NotLeading => self.forget(&key),
             Outcome::Refused(refusal) => {
                 if told.as_ref() != Some(&refusal) {
-                    reporter.note(Note::resynthesis_refused(&composition, refusal.as_str()));
+                    reporter.note(Note::resynthesis_refused(&composition, &refusal));
                 }
                 if let Some((_, refused)) = self.asked.get_mut(&key) {
                     *refused = Some(refusal);
@@ -175,25 +154,17 @@ struct Asking {
 
 impl Asking {
     async fn ask(&self) -> Result<Outcome, Refusal> {
-        let Composition { metadata, spec, status, .. } = &*self.composition;
-        if metadata.annotation(IGNORE_SIDE_EFFECTS) == Some("true") {
-            return Err(Refusal::SideEffectsIgnored);
-        }
-        let Some(current) = &status.current_synthesis else { return Err(Refusal::WouldChangeResources) };
-        if current.observed_composition_generation < metadata.generation {
-            return Err(Refusal::WouldChangeResources);
-        }
+        let Composition { metadata, spec, .. } = &*self.composition;
+        harmless(&self.composition, None)?;
         let synthesizer = match client::get::<Synthesizer>(&self.client, None, &spec.synthesizer.name, REQUEST).await {
             Ok(synthesizer) => synthesizer.ok_or(Refusal::NoSynthesizer)?,
             Err(error) => return Ok(Outcome::Failed(error)),
         };
-        if current.observed_synthesizer_generation < synthesizer.metadata.generation {
-            return Err(Refusal::WouldChangeResources);
-        }
-        let latest = status.in_flight_synthesis.as_ref().unwrap_or(current);
-        if metadata.annotation(FORCE_RESYNTHESIS) == Some(latest.uuid.as_str()) {
+        harmless(&self.composition, Some(&synthesizer))?;
+        if was_asked(&self.composition) {
             return Ok(Outcome::WasAsked);
         }
+        let latest = latest(&self.composition).ok_or(Refusal::NeverSynthesized)?;
         let Metadata { namespace, name, .. } = metadata;
         if !self.leadership.leads() {
             return Ok(Outcome::NotLeading);

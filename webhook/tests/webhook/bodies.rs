@@ -81,6 +81,17 @@ async fn a_request_of_another_hook_is_a_400_that_names_both() {
     assert_eq!(code, StatusCode::BAD_REQUEST);
 }
 
+/// The namespace of the object says where what decides is read: an object of elsewhere would find no composition there.
+#[tokio::test]
+async fn an_object_that_the_request_does_not_name_is_not_judged() {
+    for (field, other) in [("namespace", json!("elsewhere")), ("namespace", Value::Null), ("name", json!("s2"))] {
+        let mut question = deletion(SlicesDelete, &slice("s1", "web"));
+        question["request"]["oldObject"]["metadata"][field] = other;
+        let reply = webhook().ask(SlicesDelete, &question).await.asks_to_retry("EvidenceUnknown");
+        reply.says("the object ns/s1 cannot be judged").says("not the one that the request names");
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_is_not_said_to_be_json_is_a_415() {
     let question = deletion(SlicesDelete, &slice("s1", "web")).to_string();

@@ -46,6 +46,15 @@ async fn a_dry_run_gets_the_same_answer() {
     Webhook::new(&server).ask(SlicesDelete, &question).await.denies("ReferencedByCurrent");
 }
 
+/// Owner references may hold any text. Such an owner must not keep its slice, and with it the namespace, for ever.
+#[tokio::test]
+async fn an_owner_whose_name_no_object_can_have_is_gone() {
+    let server = ApiServer::new().with(&composition("web", &[]));
+    for name in ["web?x", "../compositions/web", "Web"] {
+        deleted(&server, &slice("s1", name)).await.allows("OwnerGone");
+    }
+}
+
 #[tokio::test]
 async fn lets_garbage_go() {
     let server = ApiServer::new().with(&composition("web", &["s1"]));

@@ -1,65 +1,63 @@
 //! Why a composition is as it is.
 
-use eno_shared::Lookup;
-use eno_shared::api::{Composition, Kind, ResourceSlice, Synthesis};
-use eno_shared::stuck::{Blocker, composition_blockers};
+use eno_shared::CompositionState;
+use eno_shared::api::{Composition, Kind, Synthesis};
+use eno_shared::stuck::Blocker;
 use eno_shared::usage::{Undone, current_lists, is_finished, orphans_resources, reconciled_deletion};
 
 use super::Asked;
-use super::explanation::{DeletionStep, Explanation, Fact, Says, SynthesisItem, UNKNOWN};
+use super::explanation::{DeletionStep, Explanation, Fact, Says, SynthesisItem};
 use super::facts::{self, fact};
-use super::orphans;
 use crate::finding::Finding;
+use crate::finding::composition::CompositionFinding;
+use crate::item::composition::UNKNOWN;
 use crate::item::{BlockerItem, Item};
+use crate::resources;
 
 /// `None` where it does not exist.
 pub(super) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
-    let compositions = asked.snapshot.namespaces.compositions(asked.namespace);
-    match compositions.get(asked.name) {
-        Lookup::Found(composition) => Some(known(asked, composition)),
-        Lookup::Missing => None,
-        Lookup::Unknown(why) => Some(unknown(asked, &why)),
-    }
+    let finding = CompositionFinding::of(asked.snapshot, asked.namespace, asked.name)?;
+    Some(match &finding.composition {
+        Ok(composition) => known(asked, composition, &finding),
+        Err(why) => unknown(asked, why),
+    })
 }
 
-fn known(asked: &Asked<'_>, composition: &Composition) -> Explanation {
-    let Asked { snapshot, namespace, patience, advice, .. } = asked;
+fn known(asked: &Asked<'_>, composition: &Composition, finding: &CompositionFinding<'_>) -> Explanation {
+    let Asked { snapshot, patience, advice, .. } = asked;
     let now = snapshot.now;
-    let compositions = snapshot.namespaces.compositions(namespace);
     let metadata = &composition.metadata;
-    let slices = current_slices(asked, composition);
-    let blockers = composition_blockers(composition, &slices, compositions);
-    let waiting_since = metadata.deletion_timestamp.filter(|_| !blockers.is_empty());
+    let blockers = &finding.blockers;
     let finished = is_finished(composition);
-    let (state, message) = match metadata.is_deleting() {
-        false => ("Live", "it is not being deleted; its current and previous slices are needed".to_owned()),
-        true if finished => ("Finished", "Eno has finished deleting it".to_owned()),
-        true => ("Deleting", blockers.first().map_or("it is being deleted".to_owned(), ToString::to_string)),
+    let message = match blockers.first() {
+        Some(first) if metadata.is_deleting() && !finished => first.to_string(),
+        Some(_) | None => finding.message(),
     };
     let items =
         snapshot.slices.iter().map(|seen| Item::new(&Finding::of(seen, &snapshot.namespaces, now), now, *patience));
     let needed = metadata.is_deleting() && !finished && !orphans_resources(composition);
     let current = snapshot.slices.iter().filter(|seen| current_lists(composition, &seen.metadata().name));
+    let no_slices = snapshot.slices.is_empty() && snapshot.slices_incomplete.is_none();
     Explanation {
         kind: Composition::KIND,
         namespace: metadata.namespace.clone(),
         name: metadata.name.clone(),
         uid: metadata.uid.clone(),
         says: Says::Composition {
-            state,
+            state: finding.state().map_or(UNKNOWN, CompositionState::as_str),
             syntheses: syntheses(composition),
             slices: items.collect(),
-            deletion_steps: deletion_steps(composition, &blockers, snapshot.slices.is_empty() && snapshot.slices_incomplete.is_none()),
+            deletion_steps: deletion_steps(composition, finding, no_slices),
         },
         message,
-        stuck: waiting_since.is_some_and(|since| now.duration_since(since) >= *patience),
-        waiting_since,
+        stuck: finding.is_stuck(now, *patience),
+        waiting_since: finding.waiting_since,
         creation_timestamp: metadata.creation_timestamp,
         deletion_timestamp: metadata.deletion_timestamp,
         because: because(asked, composition),
-        next: advice.for_composition(composition, &blockers),
-        blockers: BlockerItem::all(&blockers),
-        orphans: if needed { current.flat_map(orphans::left).collect() } else { vec![] },
+        next: advice.for_composition(composition, blockers),
+        blockers: BlockerItem::all(blockers),
+        orphans: if needed { current.flat_map(resources::left).map(Into::into).collect() } else { vec![] },
         now,
     }
 }
@@ -69,33 +67,12 @@ fn unknown(asked: &Asked<'_>, why: &str) -> Explanation {
         kind: Composition::KIND,
         namespace: asked.namespace.to_owned(),
         name: asked.name.to_owned(),
-        uid: String::new(),
         says: Says::Composition { state: UNKNOWN, syntheses: vec![], slices: vec![], deletion_steps: vec![] },
         message: format!("it could not be read: {why}"),
-        stuck: false,
-        waiting_since: None,
-        creation_timestamp: None,
-        deletion_timestamp: None,
         because: vec![fact(format!("composition/{}", asked.name), why)],
-        blockers: vec![],
-        orphans: vec![],
         next: asked.advice.for_unknown(),
-        now: asked.snapshot.now,
+        ..Explanation::of_nothing(asked.snapshot.now)
     }
-}
-
-/// The slices of the current synthesis, as they were looked up.
-fn current_slices<'a>(asked: &'a Asked<'_>, composition: &Composition) -> Vec<(String, Lookup<&'a ResourceSlice>)> {
-    let snapshot = asked.snapshot;
-    let names = composition.status.current_synthesis.iter().flat_map(|synthesis| &synthesis.resource_slices);
-    let lookup = |name: &str| match snapshot.slices.iter().find(|seen| seen.place() == (asked.namespace, name)) {
-        Some(seen) => match &seen.unreadable {
-            Some(why) => Lookup::Unknown(why.clone()),
-            None => Lookup::Found(&seen.slice),
-        },
-        None => snapshot.slices_incomplete.clone().map_or(Lookup::Missing, Lookup::Unknown),
-    };
-    names.map(|slice| (slice.name.clone(), lookup(&slice.name))).collect()
 }
 
 fn because(asked: &Asked<'_>, composition: &Composition) -> Vec<Fact> {
@@ -119,6 +96,7 @@ fn because(asked: &Asked<'_>, composition: &Composition) -> Vec<Fact> {
         let text = format!("synthesis {} is in flight, begun {begun}{canceled}", synthesis.uuid);
         because.push(fact("status.inFlightSynthesis", text));
     }
+    because.extend(facts::summary(composition));
     if asked.snapshot.namespaces.terminating(asked.namespace) == Some(true) {
         because.push(fact(format!("namespace/{}", asked.namespace), "its namespace is being deleted"));
     }
@@ -147,16 +125,27 @@ fn syntheses(composition: &Composition) -> Vec<SynthesisItem> {
 }
 
 /// What a deletion waits for, in the order in which Eno works.
-fn deletion_steps(composition: &Composition, blockers: &[Blocker], no_slices: bool) -> Vec<DeletionStep> {
+fn deletion_steps(
+    composition: &Composition,
+    finding: &CompositionFinding<'_>,
+    no_slices: bool,
+) -> Vec<DeletionStep> {
     if !composition.metadata.is_deleting() {
         return vec![];
     }
     let finished = is_finished(composition);
-    let undone = composition.status.current_synthesis.as_ref().and_then(|_| reconciled_deletion(composition).err());
-    let dependents = blockers
+    // What Eno says of the composition is not enough: the rules ask the slices too.
+    let of_slices = || finding.undone_slice();
+    let undone = composition
+        .status
+        .current_synthesis
+        .as_ref()
+        .and_then(|_| reconciled_deletion(composition).err().or_else(of_slices));
+    let dependents = finding
+        .blockers
         .iter()
-        .any(|blocker| matches!(blocker, Blocker::DependentsExist { .. } | Blocker::CircularDependency { .. }));
-    let foreign = blockers.iter().any(|blocker| matches!(blocker, Blocker::ForeignFinalizer { .. }));
+        .any(|blocker| matches!(blocker, Blocker::DependentsExist { .. } | Blocker::StaleDependents { .. } | Blocker::CircularDependency { .. }));
+    let foreign = finding.blockers.iter().any(|blocker| matches!(blocker, Blocker::ForeignFinalizer { .. }));
     let resources = if orphans_resources(composition) {
         "its resources are left behind, on purpose"
     } else {

@@ -1,22 +1,23 @@
 //! An explanation: what `-o json` prints, and what the text is made of.
 
-use eno_shared::names::ENO_GROUP;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::target::Kind;
+use crate::downstream::Resource;
+use crate::item::composition::{CompositionItem, UNKNOWN};
 use crate::item::{BlockerItem, Item};
 
 /// Why an object is as it is.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Explanation {
-    /// `ResourceSlice` or `Composition`.
+    /// `ResourceSlice`, `Composition`, `Symphony`, `Namespace` or `Pod`.
     pub kind: &'static str,
     pub namespace: String,
     pub name: String,
     pub uid: String,
-    /// Of a slice: the verdict. Of a composition: Live, Deleting, Finished or Unknown.
+    /// Of a slice: the verdict. Of others: the state.
     #[serde(flatten)]
     pub says: Says,
     /// The sentence that follows from the facts.
@@ -28,7 +29,7 @@ pub(super) struct Explanation {
     pub because: Vec<Fact>,
     pub blockers: Vec<BlockerItem>,
     /// What nobody would delete, if the finalizers were removed by force.
-    pub orphans: Vec<super::orphans::Resource>,
+    pub orphans: Vec<Resource>,
     pub next: Vec<super::next::Step>,
     /// The moment of which all this is true.
     pub now: Timestamp,
@@ -47,6 +48,16 @@ pub(super) enum Says {
         slices: Vec<Item>,
         /// Empty, unless it is being deleted.
         deletion_steps: Vec<DeletionStep>,
+    },
+    /// Of a symphony.
+    Symphony { state: &'static str, compositions: Vec<CompositionItem> },
+    /// Of a namespace.
+    Namespace { state: &'static str, compositions: Vec<CompositionItem> },
+    /// Of the pod of a synthesizer.
+    Pod {
+        state: &'static str,
+        /// Why Eno has no use for it; null where it has, or where that cannot be told.
+        cause: Option<&'static str>,
     },
 }
 
@@ -78,9 +89,6 @@ pub(super) struct DeletionStep {
     pub done: bool,
 }
 
-/// The state of a composition that cannot be read.
-pub(super) const UNKNOWN: &str = "Unknown";
-
 impl Explanation {
     /// Is the verdict that was asked for Unknown?
     pub(super) fn cannot_tell(&self) -> bool {
@@ -91,7 +99,10 @@ impl Explanation {
     pub(super) fn word(&self) -> &'static str {
         match &self.says {
             Says::Slice { verdict, .. } => verdict,
-            Says::Composition { state, .. } => state,
+            Says::Composition { state, .. }
+            | Says::Symphony { state, .. }
+            | Says::Namespace { state, .. }
+            | Says::Pod { state, .. } => state,
         }
     }
 
@@ -100,7 +111,31 @@ impl Explanation {
         let kind = match &self.says {
             Says::Slice { .. } => Kind::Slice,
             Says::Composition { .. } => Kind::Composition,
+            Says::Symphony { .. } => Kind::Symphony,
+            Says::Namespace { .. } => Kind::Namespace,
+            Says::Pod { .. } => Kind::Pod,
         };
-        format!("{}.{ENO_GROUP}/{}", kind.singular(), self.name)
+        format!("{}/{}", kind.full_name(), self.name)
+    }
+
+    /// Of something that nothing is known of.
+    pub(super) fn of_nothing(now: Timestamp) -> Self {
+        Explanation {
+            kind: "",
+            namespace: String::new(),
+            name: String::new(),
+            uid: String::new(),
+            says: Says::Pod { state: UNKNOWN, cause: None },
+            message: String::new(),
+            stuck: false,
+            waiting_since: None,
+            creation_timestamp: None,
+            deletion_timestamp: None,
+            because: vec![],
+            blockers: vec![],
+            orphans: vec![],
+            next: vec![],
+            now,
+        }
     }
 }

@@ -129,7 +129,7 @@ fn deletion(composition: &Composition, source: &dyn Fn(&str) -> String, now: Tim
         Some(at) if seen < generation => {
             format!("its reconciled time, {}, dates from before the deletion", ago(at, now))
         }
-        Some(at) => format!("its current synthesis was reconciled {}: its resources are deleted", ago(at, now)),
+        Some(at) => format!("its current synthesis was reconciled {}: Eno calls its resources deleted", ago(at, now)),
     };
     let mut facts = vec![
         fact(source("status.currentSynthesis.observedCompositionGeneration"), observed),
@@ -139,6 +139,35 @@ fn deletion(composition: &Composition, source: &dyn Fn(&str) -> String, now: Tim
         facts.push(fact(source("metadata"), "its resources are left behind on purpose (deletion strategy orphan)"));
     }
     facts
+}
+
+/// The synthesis in flight and the current one, in a line each.
+pub(super) fn latest(composition: &Composition, now: Timestamp) -> Vec<Fact> {
+    let name = &composition.metadata.name;
+    let status = &composition.status;
+    let in_flight = status.in_flight_synthesis.as_ref().map(|synthesis| {
+        let begun = synthesis.initialized.map_or("at an unknown time".to_owned(), |at| ago(at, now));
+        let canceled = if synthesis.canceled.is_some() { ", and was given up" } else { "" };
+        let text = format!("synthesis {} is in flight, begun {begun}{canceled}", synthesis.uuid);
+        fact(format!("composition/{name} status.inFlightSynthesis"), text)
+    });
+    let current = status.current_synthesis.as_ref().map(|synthesis| {
+        let text = format!("the current synthesis is {}", synthesis.uuid);
+        fact(format!("composition/{name} status.currentSynthesis"), text)
+    });
+    in_flight.into_iter().chain(current).collect()
+}
+
+/// How Eno sums a composition up, where that says more than the other facts.
+pub(super) fn summary(composition: &Composition) -> Option<Fact> {
+    let summary = &composition.status.simplified;
+    if summary.status.is_empty() {
+        return None;
+    }
+    let error = if summary.error.is_empty() { String::new() } else { format!(": {}", summary.error) };
+    // Eno returns from a deletion before it writes this (S14).
+    let stale = if composition.metadata.is_deleting() { ", as of before its deletion: Eno does not refresh it" } else { "" };
+    Some(fact("status.simplified", format!("Eno sums it up as {}{error}{stale}", summary.status)))
 }
 
 /// Does a slice belong to what is being synthesized?

@@ -104,7 +104,7 @@ impl<'a> Advice<'a> {
     }
 
     /// One step for each command: blockers may share it.
-    fn against_all(&self, blockers: &[Blocker]) -> Vec<Step> {
+    pub(super) fn against_all(&self, blockers: &[Blocker]) -> Vec<Step> {
         let mut steps: Vec<Step> = vec![];
         for step in blockers.iter().filter_map(|blocker| against(blocker, &self.namespace, self.compositions)) {
             if step.command.is_none() || steps.iter().all(|other| other.command != step.command) {
@@ -112,6 +112,11 @@ impl<'a> Advice<'a> {
             }
         }
         steps
+    }
+
+    /// Leads to the explanation of a composition.
+    pub(super) fn why_composition(&self, what: &str, name: &str) -> Step {
+        Step::new(what, self.why(Composition::SINGULAR, name))
     }
 
     fn why(&self, kind: &str, name: &str) -> String {

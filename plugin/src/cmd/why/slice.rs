@@ -7,9 +7,9 @@ use eno_shared::{Lookup, Reason, Verdict};
 use super::Asked;
 use super::explanation::{Explanation, Fact, Says};
 use super::facts::{self, fact};
-use super::orphans;
 use crate::finding::{Finding, OwnerState};
 use crate::item::BlockerItem;
+use crate::resources;
 
 /// `None` where it does not exist.
 pub(super) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
@@ -32,7 +32,7 @@ pub(super) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
         deletion_timestamp: metadata.deletion_timestamp,
         because: because(asked, &finding),
         blockers: BlockerItem::all(&finding.blockers),
-        orphans: if needed { orphans::left(seen) } else { vec![] },
+        orphans: if needed { resources::left(seen).into_iter().map(Into::into).collect() } else { vec![] },
         next: advice.for_slice(&finding),
         now,
     })

@@ -1,22 +1,28 @@
 //! Which object is asked about.
 
-use eno_shared::api::{Composition, Kind as _, ResourceSlice};
+use eno_shared::api::{Composition, Kind as _, ResourceSlice, Symphony};
 use eno_shared::names::{ENO_GROUP, ENO_VERSION};
 
 use crate::failure::Failure;
 
 /// The kinds that can be explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::cmd) enum Kind {
     /// A resource slice.
     Slice,
     /// A composition.
     Composition,
+    /// A symphony.
+    Symphony,
+    /// A namespace.
+    Namespace,
+    /// The pod of a synthesizer.
+    Pod,
 }
 
 /// One object.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(in crate::cmd) struct Target {
     /// Its kind.
     pub kind: Kind,
     /// Its name.
@@ -25,7 +31,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Reads `TYPE/NAME`, or `TYPE` and `NAME`.
-    pub(super) fn parse(words: &[String]) -> Result<Self, Failure> {
+    pub(in crate::cmd) fn parse(words: &[String]) -> Result<Self, Failure> {
         let (kind, name) = match words {
             [one] => one.split_once('/').ok_or_else(|| {
                 Failure::local(format_args!(
@@ -50,9 +56,12 @@ impl Target {
         let kind = match plain {
             "slice" | "slices" | ResourceSlice::SINGULAR | ResourceSlice::PLURAL => Kind::Slice,
             "comp" | "comps" | Composition::SINGULAR | Composition::PLURAL => Kind::Composition,
+            Symphony::SINGULAR | Symphony::PLURAL => Kind::Symphony,
+            "ns" | "namespace" | "namespaces" if !kind.contains('.') => Kind::Namespace,
+            "po" | "pod" | "pods" if !kind.contains('.') => Kind::Pod,
             _ => {
                 return Err(Failure::local(format_args!(
-                    "cannot explain a {kind:?}: the type must be resourceslice or composition"
+                    "unknown type {kind:?}: it must be resourceslice, composition, symphony, namespace or pod"
                 )));
             }
         };
@@ -62,18 +71,36 @@ impl Target {
 
 impl Kind {
     /// The singular, as people type it.
-    pub(super) fn singular(self) -> &'static str {
+    pub(in crate::cmd) fn singular(self) -> &'static str {
         match self {
             Kind::Slice => ResourceSlice::SINGULAR,
             Kind::Composition => Composition::SINGULAR,
+            Kind::Symphony => Symphony::SINGULAR,
+            Kind::Namespace => "namespace",
+            Kind::Pod => "pod",
+        }
+    }
+
+    /// The singular with its group, as `kubectl -o name` prints it.
+    pub(in crate::cmd) fn full_name(self) -> String {
+        match self {
+            Kind::Slice | Kind::Composition | Kind::Symphony => format!("{}.{ENO_GROUP}", self.singular()),
+            Kind::Namespace | Kind::Pod => self.singular().to_owned(),
         }
     }
 
     /// It does not exist.
-    pub(super) fn not_found(self, name: &str, offline: bool) -> Failure {
+    pub(in crate::cmd) fn not_found(self, name: &str, offline: bool) -> Failure {
         match self {
             Kind::Slice => Failure::not_found::<ResourceSlice>(name, offline),
             Kind::Composition => Failure::not_found::<Composition>(name, offline),
+            Kind::Symphony => Failure::not_found::<Symphony>(name, offline),
+            Kind::Namespace | Kind::Pod if offline => {
+                Failure::local(format_args!("{}s \"{name}\" not found in the dump", self.singular()))
+            }
+            Kind::Namespace | Kind::Pod => {
+                Failure::verbatim(format!("Error from server (NotFound): {}s \"{name}\" not found", self.singular()))
+            }
         }
     }
 }
@@ -105,7 +132,8 @@ mod tests {
 
     #[test]
     fn says_what_it_cannot_explain() {
-        assert!(parse(&["pod/x"]).unwrap_err().contains("cannot explain a \"pod\""));
+        assert!(parse(&["node/x"]).unwrap_err().contains("unknown type \"node\""));
+        assert!(parse(&["pods.metrics.k8s.io/x"]).is_err());
         assert!(parse(&["resourceslices.resource.k8s.io/x"]).is_err());
         assert!(parse(&["web"]).unwrap_err().contains("expected TYPE/NAME"));
         assert!(parse(&["comp/"]).unwrap_err().contains("single resource and name"));

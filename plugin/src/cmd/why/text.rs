@@ -4,6 +4,8 @@ use super::explanation::{Explanation, Fact, Says};
 use super::facts::counted;
 use crate::age::age;
 use crate::cli::WhyFlags;
+use crate::downstream::Presence;
+use crate::item::composition::{self, CompositionItem};
 use crate::item::{COLUMNS, Item};
 use crate::output::painter;
 use crate::output::table::{Table, sanitized};
@@ -25,7 +27,10 @@ pub(super) fn render(explanation: &Explanation, flags: &WhyFlags) -> Vec<String>
     lines.push(String::new());
     lines.extend(wrapped(&format!("So {word}: {}", explanation.message), ""));
     match &explanation.says {
-        Says::Slice { .. } => {}
+        Says::Slice { .. } | Says::Pod { .. } => {}
+        Says::Symphony { compositions, .. } | Says::Namespace { compositions, .. } => {
+            section(&mut lines, "Compositions", composition_table(compositions, explanation, &paint));
+        }
         Says::Composition { slices, deletion_steps, syntheses, .. } => {
             let rows = syntheses.iter().map(|synthesis| {
                 let reconciled =
@@ -69,7 +74,8 @@ fn heading(explanation: &Explanation, word: &str) -> Vec<String> {
     let since = |since| age(Some(since), explanation.now);
     let reason = match &explanation.says {
         Says::Slice { reason, .. } => format!("   {reason}"),
-        Says::Composition { .. } => String::new(),
+        Says::Pod { cause: Some(cause), .. } => format!("   {cause}"),
+        Says::Composition { .. } | Says::Symphony { .. } | Says::Namespace { .. } | Says::Pod { .. } => String::new(),
     };
     let time = match (explanation.deletion_timestamp, explanation.creation_timestamp) {
         (Some(deleted), _) => format!("   {} in deletion", since(deleted)),
@@ -77,7 +83,10 @@ fn heading(explanation: &Explanation, word: &str) -> Vec<String> {
         (None, None) => String::new(),
     };
     let stuck = if explanation.stuck { "   STUCK" } else { "" };
-    let object = format!("{} in {}", explanation.resource_name(), explanation.namespace);
+    let object = match explanation.namespace.as_str() {
+        "" => explanation.resource_name(),
+        namespace => format!("{} in {namespace}", explanation.resource_name()),
+    };
     vec![sanitized(&object), format!("{word}{reason}{time}{stuck}")]
 }
 
@@ -102,6 +111,19 @@ fn slice_table(slices: &[Item], explanation: &Explanation, paint: &impl Fn(&str)
         .lines(true, "  ", |header, cell| if header == "VERDICT" { paint(cell) } else { cell.to_owned() })
 }
 
+fn composition_table(
+    compositions: &[CompositionItem],
+    explanation: &Explanation,
+    paint: &impl Fn(&str) -> String,
+) -> Vec<String> {
+    let shown = ["NAME", "STATE", "BLOCKED-BY", "SLICES", "RESOURCES", "AGE"];
+    let columns: Vec<_> =
+        shown.iter().filter_map(|header| composition::COLUMNS.iter().find(|column| column.header == *header)).collect();
+    let rows = compositions.iter().map(|item| columns.iter().map(|column| column.cell(item, explanation.now)).collect());
+    Table::new(&shown, rows.collect())
+        .lines(true, "  ", |header, cell| if header == "STATE" { paint(cell) } else { cell.to_owned() })
+}
+
 fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
     let all = &explanation.orphans;
     if all.is_empty() {
@@ -109,16 +131,23 @@ fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
     }
     let few = if show_all { all.len() } else { FEW };
     let mut shown: Vec<String> =
-        all.iter().take(few).map(|resource| format!("  {}", sanitized(&resource.shown()))).collect();
+        all.iter().take(few).map(|resource| format!("  {}", sanitized(&resource.to_string()))).collect();
     if all.len() > few {
         shown.push(format!("  … {} more (--show-all)", all.len() - few));
+    }
+    if all.iter().all(|resource| resource.presence == Presence::NotLookedAt) {
+        shown.push("  whether they exist was not looked at (see --target-same)".to_owned());
     }
     let title = match &explanation.says {
         // Eno makes the next synthesis without it: what that still holds stays in its care.
         Says::Slice { reason: "ReferencedByCurrent", .. } => {
             "If you force it, what the next synthesis lacks is orphaned"
         }
-        Says::Slice { .. } | Says::Composition { .. } => "Would be orphaned if you force it",
+        Says::Slice { .. }
+        | Says::Composition { .. }
+        | Says::Symphony { .. }
+        | Says::Namespace { .. }
+        | Says::Pod { .. } => "Would be orphaned if you force it",
     };
     section(lines, &format!("{title}: {}", counted(all.len())), shown);
 }

@@ -29,7 +29,7 @@ users:
 
 fn resolved(args: &[&str]) -> Result<(Cluster, AuthInfo, String), String> {
     match choose(kubeconfig(TWO_CONTEXTS), &flags(args)) {
-        Ok(Resolved::Kubeconfig { cluster, user, namespace }) => Ok((*cluster, *user, namespace)),
+        Ok(Resolved::Kubeconfig { cluster, user, namespace, .. }) => Ok((*cluster, *user, namespace)),
         Ok(Resolved::InCluster(_)) => Err("in cluster".to_owned()),
         Err(failure) => Err(failure.to_string()),
     }

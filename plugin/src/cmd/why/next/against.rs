@@ -41,6 +41,39 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
                 format!("kubectl edit {kind} {name} -n {home}"),
             )
         }
+        Blocker::StaleDependents { .. } => Step {
+            what: "touch it (set any annotation): Eno then looks again who depends on it".to_owned(),
+            command: None,
+        },
+        Blocker::DependenciesNotReady { dependencies } => {
+            let (home, name) = quoted_place(dependencies.first()?)?;
+            Step::new("see what its dependency waits for", format!("kubectl eno why composition/{name} -n {home}"))
+        }
+        Blocker::SynthesizerMissing { synthesizer } => Step::new(
+            "create the synthesizer, or name another",
+            format!("kubectl get synthesizers.{ENO_GROUP} {}", quoted(synthesizer)),
+        ),
+        Blocker::CompositionsLeft { compositions } | Blocker::CompositionsUnreconciled { compositions } => {
+            let name = quoted(compositions.first()?);
+            Step::new("see what its compositions wait for", format!("kubectl eno why composition/{name} -n {namespace}"))
+        }
+        Blocker::ObjectsLeft { .. } => Step::new(
+            "see what the compositions of the namespace wait for",
+            format!("kubectl eno compositions -n {namespace}"),
+        ),
+        Blocker::SlicesUnowned { slices } => Step::new(
+            "see the slice that has lost its owner",
+            format!("kubectl eno why resourceslice/{} -n {namespace}", quoted(slices.first()?)),
+        ),
+        Blocker::DuplicateResource { .. } | Blocker::MalformedManifest { .. } | Blocker::ReadinessDeadlock { .. } => {
+            Step { what: "mend the synthesizer: its output is at fault".to_owned(), command: None }
+        }
+        Blocker::Unreconciled { .. } => Step::new("see how eno-reconciler fares", pods("eno-reconciler")),
+        Blocker::SynthesisFailing { .. } => Step::new(
+            "see what the synthesizer's pod says",
+            format!("kubectl get pods -A -l {MANAGED_BY_LABEL}={MANAGED_BY_ENO}"),
+        ),
+        Blocker::PodOverdue => Step::new("see whether the pod's node is alive", "kubectl get nodes".to_owned()),
         Blocker::ResynthesisNeeded { composition } => {
             let uuid = quoted(&latest_synthesis(compositions.get(composition))?);
             let composition = quoted(composition);
@@ -59,7 +92,13 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         ),
         Blocker::ForeignFinalizer { finalizers } => Step { what: who_releases(finalizers), command: None },
         // Only what the verdict says helps against these.
-        Blocker::MissingSlice { .. } | Blocker::NamespaceTerminating | Blocker::NoOwner => return None,
+        Blocker::MissingSlice { .. }
+        | Blocker::NamespaceTerminating
+        | Blocker::NoOwner
+        | Blocker::SelectorIgnored
+        | Blocker::NameTooLong { .. }
+        | Blocker::InputsMissing
+        | Blocker::ForceDeleteIneffective => return None,
     })
 }
 

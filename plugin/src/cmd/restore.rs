@@ -1,0 +1,88 @@
+//! `kubectl eno restore`: makes lost slices again from a file, so that Eno knows what it must delete.
+//!
+//! A slice is lost when a composition lists it and it does not exist. A composition that is being deleted waits for it for
+//! ever then (S1).
+
+mod lost;
+mod saved;
+
+use std::process::ExitCode;
+
+use eno_shared::api::{Kind, ResourceSlice};
+use eno_shared::client::ReadError;
+use eno_shared::names::ENO_GROUP;
+use kube::core::Request;
+use kube::core::params::PostParams;
+use serde_json::Value;
+
+use crate::cli::{Cli, DryRun, RestoreFlags};
+use crate::confirm::{Question, confirm};
+use crate::failure::{ERROR, Failure, REFUSED};
+use crate::output;
+use crate::output::table::sanitized;
+use crate::warnings::say;
+use crate::writer::Writer;
+use lost::{Found, Lost};
+
+/// Runs the command.
+///
+/// # Errors
+/// The file cannot be read, or holds nothing that may be restored.
+pub(super) async fn run(flags: &RestoreFlags, cli: &Cli) -> Result<ExitCode, Failure> {
+    let writer = Writer::open(&flags.write, cli)?;
+    let named = cli.global.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let saved = saved::read(flags, named, &writer.namespace)?;
+    let (mut lost, mut present, mut refused) = (vec![], 0, 0);
+    for saved in &saved {
+        let shown = format!("{}/{}", saved.namespace, saved.name);
+        match lost::of(saved, &writer.cluster).await? {
+            Found::Lost(slice) => lost.push(slice),
+            Found::Present => {
+                present += 1;
+                say(sanitized(&format!("slice {shown} exists: nothing to restore")));
+            }
+            Found::Refused(why) => {
+                refused += 1;
+                say(sanitized(&format!("slice {shown} is not restored: {why}")));
+            }
+        }
+    }
+    if lost.is_empty() {
+        let text = format!("no slice of the file is restored: {present} exist, {refused} must not be restored");
+        say(&text);
+        return Ok(if refused > 0 { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS });
+    }
+    lost.iter().for_each(|lost| say(sanitized(&lost.says())));
+    if flags.write.dry_run == DryRun::None && !flags.write.yes && !confirm(&Question::Yes, "restore", "--yes")? {
+        say("restore is cancelled");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut code = ExitCode::SUCCESS;
+    for lost in &lost {
+        match create(lost, flags.write.dry_run, &writer).await {
+            Ok(()) => {
+                let name = format!("{}.{ENO_GROUP}/{}", ResourceSlice::SINGULAR, lost.name);
+                output::lines(vec![sanitized(&format!("{name} restored{}", flags.write.dry_run.suffix()))])?;
+            }
+            Err(failure) => {
+                say(failure);
+                code = ExitCode::from(ERROR);
+            }
+        }
+    }
+    Ok(code)
+}
+
+async fn create(lost: &Lost, dry_run: DryRun, writer: &Writer) -> Result<(), Failure> {
+    if dry_run == DryRun::Client {
+        return Ok(());
+    }
+    let params = PostParams { dry_run: dry_run == DryRun::Server, ..PostParams::default() };
+    let body = serde_json::to_vec(&lost.object).map_err(Failure::local)?;
+    let path = ResourceSlice::path(Some(&lost.namespace));
+    let request = Request::new(path).create(&params, body).map_err(Failure::local)?;
+    let (limit, host) = (writer.timeout(), &writer.cluster.host);
+    let created = tokio::time::timeout(limit, writer.cluster.client.request::<Value>(request)).await;
+    let created = created.map_err(|_| ReadError::TimedOut(limit)).and_then(|created| Ok(created?));
+    created.map(drop).map_err(|error| Failure::read::<ResourceSlice>(&error, host))
+}

@@ -1,0 +1,67 @@
+//! The columns of tables of compositions.
+
+use jiff::Timestamp;
+
+use super::{CompositionItem, Resources, Slices};
+use crate::age::age;
+use crate::item::column::{joined, none};
+
+/// One column.
+pub struct Column {
+    /// Its header.
+    pub header: &'static str,
+    /// The jsonpath to what `--sort-by HEADER` sorts by.
+    pub path: &'static str,
+    /// Shown with `-o wide` only.
+    pub wide: bool,
+    cell: fn(&CompositionItem, Timestamp) -> String,
+}
+
+impl Column {
+    const fn new(header: &'static str, path: &'static str, cell: fn(&CompositionItem, Timestamp) -> String) -> Self {
+        Column { header, path, wide: false, cell }
+    }
+
+    const fn wide(header: &'static str, path: &'static str, cell: fn(&CompositionItem, Timestamp) -> String) -> Self {
+        Column { header, path, wide: true, cell }
+    }
+
+    /// The text of the item's cell.
+    pub fn cell(&self, item: &CompositionItem, now: Timestamp) -> String {
+        (self.cell)(item, now)
+    }
+}
+
+/// All columns, in their order. The first is shown only where there are several namespaces.
+pub const COLUMNS: [Column; 15] = [
+    Column::new("NAMESPACE", ".namespace", |item, _| item.namespace.clone()),
+    Column::new("NAME", ".name", |item, _| item.name.clone()),
+    Column::new("STATE", ".state", |item, _| item.state.to_owned()),
+    Column::new("BLOCKED-BY", ".blockers[*].code", |item, _| match item.blockers.as_slice() {
+        [] => none(),
+        [only] => only.code.to_owned(),
+        [first, rest @ ..] => format!("{},+{}", first.code, rest.len()),
+    }),
+    Column::new("SLICES", ".slices.total", |item, _| {
+        let Slices { total, missing } = item.slices;
+        if missing == 0 { total.to_string() } else { format!("{}/{total}", total - missing) }
+    }),
+    Column::new("RESOURCES", ".resources.total", |item, _| match &item.resources {
+        Some(Resources { total, deleted, .. }) if item.deletion_timestamp.is_some() => format!("{deleted}/{total}"),
+        Some(Resources { total, reconciled, .. }) => format!("{reconciled}/{total}"),
+        None => "<unknown>".to_owned(),
+    }),
+    Column::new("AGE", ".creationTimestamp", |item, now| age(item.creation_timestamp, now)),
+    Column::wide("DELETING", ".deletionTimestamp", |item, now| {
+        item.deletion_timestamp.map_or_else(none, |since| age(Some(since), now))
+    }),
+    Column::wide("FINALIZERS", ".finalizers", |item, _| joined(item.finalizers.iter().map(String::as_str))),
+    Column::wide("SYNTHESIS", ".syntheses.current", |item, _| {
+        item.syntheses.current.as_ref().map_or_else(none, |uuid| uuid.chars().take(8).collect())
+    }),
+    Column::wide("SYNTHESIZER", ".synthesizer", |item, _| item.synthesizer.clone().unwrap_or_else(none)),
+    Column::wide("SYMPHONY", ".symphony", |item, _| item.symphony.clone().unwrap_or_else(none)),
+    Column::wide("DEPENDS-ON", ".dependsOn", |item, _| joined(item.depends_on.iter().map(String::as_str))),
+    Column::wide("BLOCKERS", ".blockers[*].code", |item, _| joined(item.blockers.iter().map(|blocker| blocker.code))),
+    Column::wide("MESSAGE", ".message", |item, _| item.message.clone()),
+];

@@ -1,0 +1,259 @@
+//! What surrounds slices and compositions: symphonies, namespaces, and the pods of synthesizers.
+
+use eno_shared::api::{Composition, Kind, Metadata, Symphony};
+use eno_shared::client;
+use eno_shared::owner::symphony_owner;
+use eno_shared::{Compositions, Lookup};
+use jiff::Timestamp;
+use kube::core::Request;
+use kube::core::params::{GetParams, ListParams};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::cluster::Cluster;
+use crate::dump::Dump;
+use crate::failure::Failure;
+use crate::query::{Depth, Query};
+use crate::snapshot::Snapshot;
+use crate::source::Source;
+
+/// What a list brought.
+#[derive(Debug)]
+pub struct Listing<T> {
+    /// The objects.
+    pub items: Vec<T>,
+    /// Why there may be others.
+    pub incomplete: Option<String>,
+}
+
+/// A namespace.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Namespace {
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// What the namespace controller says.
+    pub status: NamespaceStatus,
+}
+
+/// `status` of a namespace.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct NamespaceStatus {
+    /// `Active` or `Terminating`.
+    pub phase: String,
+    /// Why its deletion takes long.
+    pub conditions: Vec<Condition>,
+}
+
+/// A condition of a namespace or a pod.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// Its name.
+    pub r#type: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// For people.
+    pub message: Option<String>,
+    /// When it became so.
+    pub last_transition_time: Option<Timestamp>,
+}
+
+/// A pod.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Pod {
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// What it is to be.
+    pub spec: PodSpec,
+    /// What its node says.
+    pub status: PodStatus,
+}
+
+/// `spec` of a pod.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node that it is bound to.
+    pub node_name: Option<String>,
+}
+
+/// `status` of a pod.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodStatus {
+    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+    pub phase: String,
+    /// What has become of it.
+    pub conditions: Vec<Condition>,
+    /// One for each container that its node knows of.
+    pub container_statuses: Vec<serde::de::IgnoredAny>,
+}
+
+impl Namespace {
+    /// Is it being deleted?
+    pub fn is_terminating(&self) -> bool {
+        self.metadata.is_deleting() || self.status.phase == "Terminating"
+    }
+}
+
+/// Annotation that makes eno-reconciler delete the namespace, and all of Eno's objects in it (L16).
+pub const RECREATION_REASON: &str = "eno.azure.io/recreation-reason";
+
+/// The compositions that a symphony owns. Eno goes by its name.
+pub fn owned_by<'c>(symphony: &str, compositions: &'c Compositions) -> impl Iterator<Item = &'c Composition> {
+    compositions.found().filter(move |composition| {
+        symphony_owner(&composition.metadata).is_some_and(|owner| owner.name == symphony)
+    })
+}
+
+/// The state of a symphony, in a word and in a sentence.
+pub fn symphony_state(symphony: &Symphony) -> (&'static str, &'static str) {
+    let (metadata, status) = (&symphony.metadata, &symphony.status);
+    if metadata.is_deleting() {
+        return match metadata.has_cleanup_finalizer() {
+            false => ("Finished", "Eno has finished deleting it"),
+            true => ("Deleting", "Eno deletes its compositions, and leaves their resources behind, by design"),
+        };
+    }
+    match (status.observed_generation < metadata.generation, status.reconciled, status.ready) {
+        (true, _, _) => ("Pending", "Eno has not seen its latest change"),
+        (false, None, _) => ("Reconciling", "its compositions are being made"),
+        (false, Some(_), None) => ("NotReady", "its compositions are made, and not all ready"),
+        (false, Some(_), Some(_)) => ("Ready", "its compositions are made and ready"),
+    }
+}
+
+impl Source {
+    /// Slices and compositions of a namespace, as far as they can be read.
+    ///
+    /// # Errors
+    /// Where neither can be read.
+    pub async fn all_of(&self, namespace: &str, depth: Depth) -> Result<Snapshot, Failure> {
+        let query = Query { namespace: Some(namespace.to_owned()), depth, slices_may_fail: true, ..Query::default() };
+        self.snapshot(&query).await
+    }
+
+    /// The symphony of a name; offline, where no namespace is named, of any.
+    ///
+    /// # Errors
+    /// Where there is none, where there are several, or where they cannot be read.
+    pub async fn symphony(&self, namespace: Option<&str>, name: &str) -> Result<Symphony, Failure> {
+        let Listing { items, incomplete } = self.symphonies(namespace).await;
+        let mut found: Vec<Symphony> = items.into_iter().filter(|symphony| symphony.metadata.name == name).collect();
+        let offline = matches!(self, Source::Dump(_));
+        match (found.pop(), incomplete) {
+            (Some(symphony), _) if found.is_empty() => Ok(symphony),
+            (Some(last), _) => {
+                found.push(last);
+                let homes: Vec<&str> = found.iter().map(|symphony| symphony.metadata.namespace.as_str()).collect();
+                Err(Failure::local(format_args!(
+                    "symphony/{name} is in several namespaces: {}; choose one with -n",
+                    homes.join(", ")
+                )))
+            }
+            (None, Some(why)) if !offline => Err(Failure::local(why)),
+            (None, _) => Err(Failure::not_found::<Symphony>(name, offline)),
+        }
+    }
+
+    /// The symphonies of a namespace, or of all.
+    pub async fn symphonies(&self, namespace: Option<&str>) -> Listing<Symphony> {
+        match self {
+            Source::Dump(dump) => dump.symphonies(namespace),
+            Source::Cluster(cluster) => cluster.symphonies(namespace).await,
+        }
+    }
+
+    /// A namespace.
+    pub async fn namespace(&self, name: &str) -> Lookup<Namespace> {
+        match self {
+            Source::Dump(dump) => {
+                let found = dump.objects("", "Namespace").find(|(_, found, _)| found == name);
+                found.map_or_else(|| dump.absent(), |(_, _, json)| decoded(json))
+            }
+            Source::Cluster(cluster) => cluster.core("/api/v1/namespaces", name).await,
+        }
+    }
+
+    /// A pod of a namespace; offline, where none is named, of any.
+    pub async fn pod(&self, namespace: Option<&str>, name: &str) -> Lookup<Pod> {
+        match self {
+            Source::Dump(dump) => {
+                let mut pods = dump.objects("", "Pod");
+                let is_asked = |home: &str| namespace.is_none_or(|asked| asked == home);
+                let found = pods.find(|(home, found, _)| found == name && is_asked(home));
+                found.map_or_else(
+                    || dump.absent(),
+                    |(home, _, json)| decoded(json).map(|pod: Pod| Pod { metadata: Metadata { namespace: home, ..pod.metadata }, ..pod }),
+                )
+            }
+            Source::Cluster(cluster) => {
+                cluster.core(&format!("/api/v1/namespaces/{}/pods", namespace.unwrap_or("default")), name).await
+            }
+        }
+    }
+}
+
+impl Dump {
+    fn symphonies(&self, namespace: Option<&str>) -> Listing<Symphony> {
+        let mut incomplete = self.incomplete();
+        let mut items = vec![];
+        for (home, name, json) in self.objects(eno_shared::names::ENO_GROUP, Symphony::KIND) {
+            if namespace.is_some_and(|namespace| namespace != home) {
+                continue;
+            }
+            match eno_shared::api::decode::<Symphony>(json.as_bytes()) {
+                Ok(mut symphony) => {
+                    symphony.metadata.namespace = home;
+                    items.push(symphony);
+                }
+                Err(error) => incomplete = Some(format!("symphony {name}: {error}")),
+            }
+        }
+        Listing { items, incomplete }
+    }
+}
+
+impl Cluster {
+    async fn symphonies(&self, namespace: Option<&str>) -> Listing<Symphony> {
+        let listed = client::list::<Symphony>(&self.client, namespace, &ListParams::default(), self.timeout).await;
+        let mut listing = Listing { items: vec![], incomplete: None };
+        match listed {
+            Err(error) => listing.incomplete = Some(self.cannot_list::<Symphony>(namespace, &error)),
+            Ok(listed) => {
+                for client::Listed { object, .. } in listed {
+                    match object {
+                        Lookup::Found(symphony) => listing.items.push(symphony),
+                        Lookup::Missing => {}
+                        Lookup::Unknown(why) => {
+                            self.warnings.warn(&why);
+                            listing.incomplete = Some(why);
+                        }
+                    }
+                }
+            }
+        }
+        listing
+    }
+
+    /// An object of the core group.
+    async fn core<T: DeserializeOwned>(&self, path: &str, name: &str) -> Lookup<T> {
+        let request = match Request::new(path).get(name, &GetParams::default()) {
+            Ok(request) => request,
+            Err(error) => return Lookup::Unknown(error.to_string()),
+        };
+        match tokio::time::timeout(self.timeout, self.client.request_text(request)).await {
+            Err(_) => Lookup::Unknown("no answer from the API server in time".to_owned()),
+            Ok(Ok(json)) => decoded(&json),
+            Ok(Err(kube::Error::Api(status))) if status.code == 404 && status.reason == "NotFound" => Lookup::Missing,
+            Ok(Err(error)) => Lookup::Unknown(client::ReadError::from(error).to_string()),
+        }
+    }
+}
+
+fn decoded<T: DeserializeOwned>(json: &str) -> Lookup<T> {
+    serde_json::from_str(json).map_or_else(|error| Lookup::Unknown(error.to_string()), Lookup::Found)
+}
