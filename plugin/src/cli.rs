@@ -7,7 +7,9 @@ mod downstream;
 mod doctor;
 mod examples;
 mod help;
+mod orphans;
 pub(crate) mod output;
+mod plan_delete;
 mod release;
 mod restore;
 mod resynth;
@@ -31,7 +33,9 @@ pub use connection::Connection;
 pub use downstream::DownstreamFlags;
 pub use doctor::DoctorFlags;
 pub use examples::{EXAMPLES, Example};
+pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
+pub use plan_delete::{Cascade, PlanDeleteFlags};
 pub use snapshot::{SnapshotFlags, SnapshotForm};
 pub use release::ReleaseFlags;
 pub use restore::RestoreFlags;
@@ -96,7 +100,7 @@ pub enum Command {
         after_help = examples::help("compositions"),
     )]
     Compositions(CompositionsFlags),
-    /// Explain why a resource slice or a composition is kept, held or stuck
+    /// Explain why an object is kept, held or stuck: a slice, composition, symphony, namespace or pod
     #[command(long_about = help::WHY, after_help = examples::help("why"))]
     Why(WhyFlags),
     /// Check that all is there which keeps slices from being lost, and that it works
@@ -123,6 +127,12 @@ pub enum Command {
     /// Draw symphonies, compositions, syntheses, slices and resources as a tree
     #[command(long_about = help::TREE, after_help = examples::help("tree"))]
     Tree(TreeFlags),
+    /// Say what a deletion would do: what goes, what is orphaned, what blocks it
+    #[command(long_about = help::PLAN_DELETE, after_help = examples::help("plan-delete"))]
+    PlanDelete(PlanDeleteFlags),
+    /// List resources that Eno made, that exist, and that no slice holds any more
+    #[command(long_about = help::ORPHANS, after_help = examples::help("orphans"))]
+    Orphans(OrphansFlags),
     /// List the flags that every command takes
     Options,
 }

@@ -62,7 +62,7 @@ impl Cluster {
         let now = Timestamp::now();
         slices = self.filled(slices, &namespaces, query, now).await;
         slices.sort_by(|a, b| a.place().cmp(&b.place()));
-        for (namespace, terminating) in self.terminating(&slices).await {
+        for (namespace, terminating) in self.terminating(&slices, &namespaces).await {
             namespaces.set_terminating(namespace, terminating);
         }
         Ok(Snapshot { now, slices, slices_incomplete, missing, namespaces })
@@ -121,7 +121,7 @@ impl Cluster {
             match self.whole(Some(&metadata.namespace), &metadata.name).await {
                 Ok(Some(mut whole)) => {
                     // They are large: kept only where they are shown.
-                    whole.manifests = whole.manifests.filter(|_| query.depth == Depth::Manifests);
+                    whole.manifests = whole.manifests.filter(|_| query.depth >= Depth::Manifests);
                     Some(whole)
                 }
                 Ok(None) => None,
@@ -190,10 +190,14 @@ impl Cluster {
         }
     }
 
-    /// Which of the namespaces are being deleted, asked only where a blocker may rest on it: a slice is terminating there.
-    async fn terminating(&self, slices: &[Seen]) -> Vec<(String, bool)> {
+    /// Which of the namespaces are being deleted, asked only where a blocker may rest on it: a slice or a composition is
+    /// terminating there.
+    async fn terminating(&self, slices: &[Seen], namespaces: &Namespaces) -> Vec<(String, bool)> {
         let terminating = slices.iter().map(Seen::metadata).filter(|metadata| metadata.is_deleting());
-        let names: BTreeSet<&str> = terminating.map(|metadata| metadata.namespace.as_str()).collect();
+        let mut names: BTreeSet<&str> = terminating.map(|metadata| metadata.namespace.as_str()).collect();
+        names.extend(namespaces.names().filter(|name| {
+            namespaces.compositions(name).found().any(|composition| composition.metadata.is_deleting())
+        }));
         let read = |name: &str| {
             let (name, request) =
                 (name.to_owned(), Request::new("/api/v1/namespaces").get(name, &GetParams::default()));

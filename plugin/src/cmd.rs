@@ -4,6 +4,8 @@ mod cleanup;
 mod compositions;
 mod doctor;
 mod options;
+mod orphans;
+mod plan_delete;
 mod release;
 mod restore;
 mod resynth;
@@ -36,6 +38,8 @@ pub fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             Command::Slices(flags) => slices::run(flags, cli).await,
             Command::Compositions(flags) => compositions::run(flags, cli).await,
             Command::Tree(flags) => tree::run(flags, cli).await,
+            Command::PlanDelete(flags) => plan_delete::run(flags, cli).await,
+            Command::Orphans(flags) => orphans::run(flags, cli).await,
             Command::Why(flags) => why::run(flags, cli).await,
             Command::Doctor(flags) => doctor::run(flags, cli).await,
             Command::Wait(flags) => wait::run(flags, cli).await,
@@ -60,7 +64,7 @@ fn cluster(cli: &Cli, concurrency: u16, warnings: &Warnings) -> Result<(Cluster,
 
 /// Opens what the flags name, with the namespace they mean: `None` for all.
 fn source(flags: &SourceFlags, cli: &Cli) -> Result<(Source, Option<String>), Failure> {
-    open(flags, cli, Dump::read)
+    open(flags, cli, Dump::read_names)
 }
 
 /// The same for commands that show no manifests and nothing but Eno's: a dump is read faster so.
@@ -87,5 +91,5 @@ fn open(
         namespace: named.clone().unwrap_or_else(|| "default".to_owned()),
     };
     let dump = read(options, warnings)?;
-    Ok((Source::Dump(if flags.now.is_none() { dump.as_of_taking() } else { dump }), named))
+    Ok((Source::Dump(if flags.now.is_none() { dump.judged_as_taken() } else { dump }), named))
 }

@@ -13,17 +13,18 @@ use serde::{Serialize, Serializer};
 
 use crate::cli::{Cli, Connection, DownstreamFlags};
 use crate::context::Context;
+use crate::dump::Dump;
 use crate::failure::Failure;
 use crate::source::Source;
 use crate::warnings::Warnings;
 use lookup::Cluster;
 
 /// Where resources are looked for.
-pub enum Downstream {
+pub enum Downstream<'s> {
     /// Nowhere: nobody said where they are.
     NotLookedAt,
     /// Among the objects of the dump. What is not among them may exist.
-    Dump(BTreeSet<ResourceRef>),
+    Dump(&'s Dump),
     /// In a cluster.
     Cluster(Cluster),
 }
@@ -99,6 +100,9 @@ pub struct Resource {
     pub presence: Presence,
 }
 
+/// What is said where nobody looked whether resources exist. Offline nobody can.
+pub const NOT_LOOKED_AT: &str = "whether they exist was not looked at (see --target-same)";
+
 impl From<ResourceRef> for Resource {
     fn from(of: ResourceRef) -> Self {
         Resource { of, presence: Presence::NotLookedAt }
@@ -115,20 +119,20 @@ impl fmt::Display for Resource {
     }
 }
 
-impl Downstream {
+impl<'s> Downstream<'s> {
     /// Opens what the flags name.
     ///
     /// # Errors
     /// As for [`Context::new`].
-    pub fn open(flags: &DownstreamFlags, cli: &Cli, source: &Source) -> Result<Self, Failure> {
+    pub fn open(flags: &DownstreamFlags, cli: &Cli, source: &'s Source) -> Result<Self, Failure> {
         if let Source::Dump(dump) = source {
-            return Ok(Downstream::Dump(dump.resources()));
+            return Ok(Downstream::Dump(dump));
         }
         if flags.target_same {
             let Source::Cluster(cluster) = source else { return Ok(Downstream::NotLookedAt) };
             return Ok(Downstream::Cluster(Cluster::new(cluster.client.clone(), cluster.timeout, cluster.concurrency)));
         }
-        if flags.target_kubeconfig.is_none() && flags.target_context.is_none() {
+        if !flags.is_given() {
             return Ok(Downstream::NotLookedAt);
         }
         let connection = Connection {
@@ -157,12 +161,15 @@ impl Downstream {
     pub async fn look(&self, resources: Vec<ResourceRef>) -> Vec<Resource> {
         let answered = |of: ResourceRef, presence| Resource { of, presence };
         match self {
-            Downstream::NotLookedAt => {
-                resources.into_iter().map(|of| answered(of, Presence::NotLookedAt)).collect()
-            }
-            Downstream::Dump(objects) => {
-                let among = |of: &ResourceRef| objects.iter().any(|object| object.identity() == of.identity());
-                let presence = |of: &ResourceRef| if among(of) { Presence::Exists } else { Presence::NotLookedAt };
+            Downstream::NotLookedAt => resources.into_iter().map(|of| answered(of, Presence::NotLookedAt)).collect(),
+            Downstream::Dump(_) if resources.is_empty() => vec![],
+            Downstream::Dump(dump) => {
+                let objects = dump.resources();
+                let known: BTreeSet<_> = objects.iter().map(ResourceRef::identity).collect();
+                let presence = |of: &ResourceRef| match known.contains(&of.identity()) {
+                    true => Presence::Exists,
+                    false => Presence::NotLookedAt,
+                };
                 resources.into_iter().map(|of| answered(of.clone(), presence(&of))).collect()
             }
             Downstream::Cluster(cluster) => cluster.look(resources).await,

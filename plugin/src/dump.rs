@@ -1,8 +1,10 @@
 //! The offline source: objects in files, as `kubectl get -o yaml` and friends write them. No server is ever contacted.
 
+pub mod cut;
 mod documents;
 mod files;
 pub mod marker;
+mod said;
 mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +24,7 @@ use crate::selector::Selection;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
 use crate::warnings::Warnings;
 use crate::whole::WholeSlice;
-use marker::Marker;
+use said::Said;
 use stream::Keep;
 
 /// Why nobody can say of what is not among the objects of a dump.
@@ -37,34 +39,6 @@ pub struct Dump {
     /// The namespace of objects that name none.
     namespace: String,
     warnings: Warnings,
-}
-
-/// What the files say of themselves, where they are snapshots.
-#[derive(Default)]
-struct Said {
-    /// Are all files snapshots of all there was?
-    all: bool,
-    /// When the last one was taken.
-    taken: Option<Timestamp>,
-    /// What they lack.
-    lacks: Vec<String>,
-    /// Namespaces of which they hold all.
-    namespaces: BTreeSet<String>,
-}
-
-impl Said {
-    fn of(&mut self, file: &Path, objects: &[Box<RawValue>]) {
-        let Some(marker) = objects.iter().find_map(|object| Marker::read(object.get())) else {
-            self.all = false;
-            return;
-        };
-        self.taken = self.taken.max(Some(marker.taken));
-        if let Some(lacks) = marker.lacks() {
-            self.all = false;
-            self.lacks.push(format!("{} is not all there was: {lacks}", files::shown(file)));
-            self.namespaces.extend(marker.namespace.filter(|_| marker.missing.is_empty()));
-        }
-    }
 }
 
 /// What a dump is read with.
@@ -90,6 +64,14 @@ impl Dump {
         Self::keeping(Keep::Objects, options, warnings)
     }
 
+    /// Reads the files, and keeps of manifests only what they are of.
+    ///
+    /// # Errors
+    /// As for [`Dump::read`].
+    pub fn read_names(options: Options, warnings: Warnings) -> Result<Self, Failure> {
+        Self::keeping(Keep::Names, options, warnings)
+    }
+
     /// Reads the files, and keeps only what verdicts rest on: no manifests, and no objects of others.
     ///
     /// # Errors
@@ -100,7 +82,7 @@ impl Dump {
 
     fn keeping(keep: Keep, options: Options, warnings: Warnings) -> Result<Self, Failure> {
         let Options { paths, recursive, now, complete, namespace } = options;
-        let (mut documents, mut said) = (vec![], Said { all: true, ..Said::default() });
+        let (mut documents, mut said) = (vec![], Said::default());
         for file in files::find(&paths, recursive)? {
             let objects = objects(&file, keep)?;
             said.of(&file, &objects);
@@ -109,12 +91,12 @@ impl Dump {
         if complete && let Some(lacks) = said.lacks.first() {
             warnings.warn(format!("--complete is ignored: {lacks}"));
         }
-        let complete = said.lacks.is_empty() && (complete || said.all);
+        let complete = said.lacks.is_empty() && (complete || said.all());
         Ok(Dump { documents, now, complete, said, namespace, warnings })
     }
 
     /// Judges it as of the moment at which it was taken, where it says when that was.
-    pub fn as_of_taking(self) -> Self {
+    pub fn judged_as_taken(self) -> Self {
         Dump { now: self.said.taken.unwrap_or(self.now), ..self }
     }
 
@@ -146,7 +128,8 @@ impl Dump {
     /// The objects of a kind: namespace, name and JSON.
     pub fn objects(&self, group: &str, kind: &str) -> impl Iterator<Item = (String, String, &str)> {
         self.heads().filter_map(move |(head, json)| {
-            let of_kind = head.api_version.rsplit_once('/').map_or("", |(group, _)| group) == group && head.kind == kind;
+            let of_kind =
+                head.api_version.rsplit_once('/').map_or("", |(group, _)| group) == group && head.kind == kind;
             let (namespace, name) = self.place(&head);
             of_kind.then_some((namespace, name, json))
         })
@@ -229,7 +212,7 @@ impl Dump {
 
     fn slice(&self, found: &mut Found, head: &Head, json: &str, depth: Depth) {
         let (namespace, name) = self.place(head);
-        let decoded = if depth == Depth::Manifests {
+        let decoded = if depth >= Depth::Manifests {
             decode::<WholeSlice>(json.as_bytes()).map(|WholeSlice { slice, manifests }| (slice, Some(manifests)))
         } else {
             decode::<ResourceSlice>(json.as_bytes()).map(|slice| (slice, None))

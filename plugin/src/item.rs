@@ -65,6 +65,15 @@ struct Resources {
     failed: usize,
 }
 
+/// The first code, and how many more there are.
+pub fn first_and_more(codes: &[&str]) -> Option<String> {
+    match codes {
+        [] => None,
+        [only] => Some((*only).to_owned()),
+        [first, rest @ ..] => Some(format!("{first},+{}", rest.len())),
+    }
+}
+
 impl BlockerItem {
     /// Blockers as they are shown.
     pub fn all(blockers: &[Blocker]) -> Vec<Self> {

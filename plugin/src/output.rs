@@ -8,7 +8,7 @@ pub mod table;
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use eno_shared::Verdict;
+use eno_shared::{CompositionState, Verdict};
 use serde_json::{Value, json};
 
 use crate::cli::OutputFlags;
@@ -176,19 +176,36 @@ pub fn speaks_unicode() -> bool {
     locale.to_ascii_uppercase().replace('-', "").contains("UTF8")
 }
 
-/// Colours verdicts, where that is wanted.
+/// Colours verdicts and states, where that is wanted.
 pub fn painter(color: Color) -> impl Fn(&str) -> String {
     let wanted = colored(color);
     move |word| {
-        let verdict = Verdict::ALL.into_iter().find(|verdict| verdict.as_str().eq_ignore_ascii_case(word));
-        match verdict {
-            Some(verdict) if wanted => {
-                let style = style(verdict);
-                format!("{style}{word}{style:#}")
-            }
+        let is = |other: &str| other.eq_ignore_ascii_case(word);
+        let verdict = Verdict::ALL.into_iter().find(|verdict| is(verdict.as_str())).map(style);
+        let state = || CompositionState::ALL.into_iter().find(|state| is(state.as_str())).map(state_style);
+        match verdict.or_else(state) {
+            Some(style) if wanted => format!("{style}{word}{style:#}"),
             Some(_) | None => word.to_owned(),
         }
     }
+}
+
+fn state_style(state: CompositionState) -> Style {
+    let color = match state {
+        CompositionState::Ready | CompositionState::Finished => AnsiColor::Green,
+        CompositionState::Pending
+        | CompositionState::Synthesizing
+        | CompositionState::Resynthesizing
+        | CompositionState::Reconciling
+        | CompositionState::NotReady => AnsiColor::Blue,
+        CompositionState::Retrying => AnsiColor::Red,
+        CompositionState::DeletionRequested
+        | CompositionState::WaitingOnDependents
+        | CompositionState::Deleting
+        | CompositionState::Orphaning
+        | CompositionState::Deleted => AnsiColor::Yellow,
+    };
+    color.on_default()
 }
 
 fn style(verdict: Verdict) -> Style {

@@ -17,6 +17,8 @@ pub enum Depth {
     Content,
     /// As [`Depth::Rules`], with the manifests of what is read.
     Manifests,
+    /// All slices whole, with their manifests.
+    Everything,
 }
 
 /// What a command wants to know.
@@ -53,7 +55,7 @@ impl Query {
         match self.depth {
             Depth::Rules => false,
             Depth::Undone => compositions.current_referrers(&slice.metadata.name).any(is_at_work),
-            Depth::Content => true,
+            Depth::Content | Depth::Everything => true,
             // What a composition's deletion waits for is in the slices of its current synthesis.
             Depth::Manifests => compositions.current_referrers(&slice.metadata.name).next().is_some(),
         }

@@ -55,8 +55,11 @@ pub fn left(seen: &Seen) -> Vec<ResourceRef> {
     held.into_iter().filter(|held| !held.is_deleted()).map(|held| held.resource).collect()
 }
 
+/// Kind and name of a resource whose manifest cannot be understood.
+pub const UNKNOWN: &str = "<unknown>";
+
 /// It counts, though nobody can say what it is.
 fn unreadable() -> ResourceRef {
-    let unknown = || "<unknown>".to_owned();
+    let unknown = || UNKNOWN.to_owned();
     ResourceRef { api_version: unknown(), kind: unknown(), name: unknown(), ..ResourceRef::default() }
 }

@@ -1,13 +1,13 @@
 //! What surrounds slices and compositions: symphonies, namespaces, and the pods of synthesizers.
 
+mod kubernetes;
+
 use eno_shared::api::{Composition, Kind, Metadata, Symphony};
 use eno_shared::client;
 use eno_shared::owner::symphony_owner;
 use eno_shared::{Compositions, Lookup};
-use jiff::Timestamp;
 use kube::core::Request;
 use kube::core::params::{GetParams, ListParams};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::Cluster;
@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::query::{Depth, Query};
 use crate::snapshot::Snapshot;
 use crate::source::Source;
+pub use kubernetes::{Namespace, Pod};
 
 /// What a list brought.
 #[derive(Debug)]
@@ -26,87 +27,14 @@ pub struct Listing<T> {
     pub incomplete: Option<String>,
 }
 
-/// A namespace.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Namespace {
-    /// Its metadata.
-    pub metadata: Metadata,
-    /// What the namespace controller says.
-    pub status: NamespaceStatus,
-}
-
-/// `status` of a namespace.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct NamespaceStatus {
-    /// `Active` or `Terminating`.
-    pub phase: String,
-    /// Why its deletion takes long.
-    pub conditions: Vec<Condition>,
-}
-
-/// A condition of a namespace or a pod.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Condition {
-    /// Its name.
-    pub r#type: String,
-    /// `True`, `False` or `Unknown`.
-    pub status: String,
-    /// For people.
-    pub message: Option<String>,
-    /// When it became so.
-    pub last_transition_time: Option<Timestamp>,
-}
-
-/// A pod.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Pod {
-    /// Its metadata.
-    pub metadata: Metadata,
-    /// What it is to be.
-    pub spec: PodSpec,
-    /// What its node says.
-    pub status: PodStatus,
-}
-
-/// `spec` of a pod.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodSpec {
-    /// The node that it is bound to.
-    pub node_name: Option<String>,
-}
-
-/// `status` of a pod.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct PodStatus {
-    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    pub phase: String,
-    /// What has become of it.
-    pub conditions: Vec<Condition>,
-    /// One for each container that its node knows of.
-    pub container_statuses: Vec<serde::de::IgnoredAny>,
-}
-
-impl Namespace {
-    /// Is it being deleted?
-    pub fn is_terminating(&self) -> bool {
-        self.metadata.is_deleting() || self.status.phase == "Terminating"
-    }
-}
-
 /// Annotation that makes eno-reconciler delete the namespace, and all of Eno's objects in it (L16).
 pub const RECREATION_REASON: &str = "eno.azure.io/recreation-reason";
 
 /// The compositions that a symphony owns. Eno goes by its name.
 pub fn owned_by<'c>(symphony: &str, compositions: &'c Compositions) -> impl Iterator<Item = &'c Composition> {
-    compositions.found().filter(move |composition| {
-        symphony_owner(&composition.metadata).is_some_and(|owner| owner.name == symphony)
-    })
+    compositions
+        .found()
+        .filter(move |composition| symphony_owner(&composition.metadata).is_some_and(|owner| owner.name == symphony))
 }
 
 /// The state of a symphony, in a word and in a sentence.
@@ -187,7 +115,10 @@ impl Source {
                 let found = pods.find(|(home, found, _)| found == name && is_asked(home));
                 found.map_or_else(
                     || dump.absent(),
-                    |(home, _, json)| decoded(json).map(|pod: Pod| Pod { metadata: Metadata { namespace: home, ..pod.metadata }, ..pod }),
+                    |(home, _, json)| {
+                        decoded(json)
+                            .map(|pod: Pod| Pod { metadata: Metadata { namespace: home, ..pod.metadata }, ..pod })
+                    },
                 )
             }
             Source::Cluster(cluster) => {

@@ -3,10 +3,12 @@
 mod live {
     pub mod api_server;
     mod cleanup;
+    mod prompts;
     mod release;
     mod restore;
     mod resynth;
     mod store;
+    mod surroundings;
     mod terminal;
 }
 
@@ -24,17 +26,23 @@ fn run(server: &ApiServer, args: &[&str]) -> (i32, String, String) {
 /// The plugin with that kubeconfig, which lies in the folder.
 fn command(server: &ApiServer, args: &[&str]) -> (tempfile::TempDir, Command) {
     let folder = tempfile::tempdir().unwrap();
-    let kubeconfig = folder.path().join("config");
+    let kubeconfig = kubeconfig(folder.path(), server);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-eno"));
+    command.env_clear().env("KUBECONFIG", kubeconfig).args(args);
+    (folder, command)
+}
+
+/// A kubeconfig for the server, in the folder.
+fn kubeconfig(folder: &std::path::Path, server: &ApiServer) -> std::path::PathBuf {
+    let path = folder.join("config");
     let config = json!({
         "current-context": "c",
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": "team-a"}}],
         "clusters": [{"name": "c", "cluster": {"server": server.url}}],
         "users": [{"name": "u", "user": {"token": "secret"}}],
     });
-    std::fs::write(&kubeconfig, config.to_string()).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-eno"));
-    command.env_clear().env("KUBECONFIG", kubeconfig).args(args);
-    (folder, command)
+    std::fs::write(&path, config.to_string()).unwrap();
+    path
 }
 
 fn outcome(output: &Output) -> (i32, String, String) {

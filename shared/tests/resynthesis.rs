@@ -12,7 +12,7 @@ fn web() -> Composition {
 }
 
 fn synthesizer(generation: i64) -> Synthesizer {
-    Synthesizer { metadata: Metadata { generation, ..Metadata::default() }, ..Synthesizer::default() }
+    Synthesizer { metadata: Metadata { generation, ..Metadata::default() } }
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod admission;
 mod cleanup;
 mod figures;
 mod load;
+mod measure;
+mod plugin;
 mod store;
 
 use std::os::unix::process::CommandExt;
@@ -23,6 +25,11 @@ pub enum Bench {
     Admission(admission::Admission),
     /// How fast garbage slices go, and what that costs
     Cleanup(cleanup::Cleanup),
+    /// What `kubectl eno slices` needs, beside `kubectl get`
+    Plugin(plugin::Plugin),
+    /// Run a program and print what it needed, as JSON
+    #[command(hide = true)]
+    Measure(measure::Measure),
 }
 
 impl Bench {
@@ -34,6 +41,9 @@ impl Bench {
         if cfg!(debug_assertions) {
             return again_in_release();
         }
+        if let Self::Measure(measure) = self {
+            return measure.run();
+        }
         Binaries::ensure()?;
         eprintln!("starting a control plane …");
         let controlplane = ControlPlane::start(Options::default()).await?;
@@ -42,6 +52,8 @@ impl Bench {
         match self {
             Self::Admission(admission) => admission.run(&cluster).await,
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
+            Self::Plugin(plugin) => plugin.run(&cluster).await,
+            Self::Measure(measure) => measure.run(),
         }
     }
 }
@@ -50,8 +62,13 @@ impl Bench {
 fn again_in_release() -> Result<()> {
     eprintln!("building, release …");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let args = ["build", "--quiet", "--release", "--package", "eno-webhook", "--package", "eno-tests"];
-    let status = Command::new(cargo).args(args).current_dir(workspace::root()).status().context("running cargo")?;
+    let packages = ["eno-webhook", "kubectl-eno", "eno-tests"].map(|package| format!("--package={package}"));
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--release"])
+        .args(packages)
+        .current_dir(workspace::root())
+        .status()
+        .context("running cargo")?;
     ensure!(status.success(), "cargo build failed");
     let xtask = workspace::target().join("release/xtask");
     let error = Command::new(&xtask).args(std::env::args_os().skip(1)).exec();

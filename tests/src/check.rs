@@ -40,7 +40,9 @@ impl Check {
             steps.done("start of the control plane", started);
             let kubeconfig = running.kubeconfig();
             steps.run("control-plane tests", || {
-                run(cargo_command(&["test", "--package", "eno-tests"]).env(KUBECONFIG_VARIABLE, kubeconfig))
+                let mut tests = cargo_command(&["test", "--package", "eno-tests"]);
+                // They wait for the control plane more than they work.
+                run(tests.env(KUBECONFIG_VARIABLE, kubeconfig).env("RUST_TEST_THREADS", "8"))
             })?;
         }
         steps.print();

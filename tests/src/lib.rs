@@ -4,10 +4,9 @@
 //! - [`cluster`] is the client's side: the shared control plane of the tests, temporary namespaces, CRDs, `kubectl`.
 //! - [`fixtures`] builds compositions and slices; [`eno`] runs Eno on them: real binaries, or the [`standin`].
 //! - [`check`] is `cargo xtask test`, [`demo`] `cargo xtask demo`, [`bench`] `cargo xtask bench`.
-//! - [`plugin`] runs `kubectl eno` as kubectl does.
+//! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
-//! - [`plugin`] runs `kubectl eno`.
 //! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
@@ -23,10 +22,10 @@ pub mod fixtures;
 pub mod namespace;
 pub mod netns;
 pub mod plugin;
-pub mod plugin;
 pub mod process;
 pub mod proxy;
 pub mod scenario;
 pub mod standin;
+pub mod terminal;
 pub mod webhook;
 pub mod workspace;

@@ -24,9 +24,17 @@ pub async fn eno(cluster: &Cluster, args: &[&str]) -> Result<Output> {
 /// # Errors
 /// As for [`eno`].
 pub async fn eno_with(cluster: &Cluster, kubeconfig: &Path, args: &[&str]) -> Result<Output> {
+    output(command(cluster, kubeconfig, args)?).await
+}
+
+/// `kubectl eno`, to be run.
+///
+/// # Errors
+/// The plugin is not built.
+pub fn command(cluster: &Cluster, kubeconfig: &Path, args: &[&str]) -> Result<Command> {
     let mut command = Command::new(cluster.kubectl_path());
     command.arg("eno").args(args).env("KUBECONFIG", kubeconfig).env("PATH", path()?);
-    output(command).await
+    Ok(command)
 }
 
 /// Runs a line of a shell in which `kubectl` is the cluster's, and has the plugin. Files go to `folder`.

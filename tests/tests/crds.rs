@@ -11,7 +11,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use kube::ResourceExt;
 
 /// Each field that the project reads: its path (`[]` is an item of a list) and its type.
-const READ: [(&str, &[(&str, &str)]); 2] = [
+const READ: [(&str, &[(&str, &str)]); 3] = [
     (
         "Composition",
         &[
@@ -25,6 +25,16 @@ const READ: [(&str, &[(&str, &str)]); 2] = [
             ("status.dependencyStatus.blockedBy[].reason", "string"),
             ("status.simplified.status", "string"),
             ("status.simplified.error", "string"),
+        ],
+    ),
+    (
+        "Symphony",
+        &[
+            ("spec.variations[].synthesizer.name", "string"),
+            ("status.observedGeneration", "integer int64"),
+            ("status.synthesized", "string date-time"),
+            ("status.reconciled", "string date-time"),
+            ("status.ready", "string date-time"),
         ],
     ),
     (

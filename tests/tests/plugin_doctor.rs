@@ -112,7 +112,8 @@ async fn finds_slices_whose_deletion_would_orphan() -> Result<()> {
     let (code, checks) = doctor(&ground, &[]).await?;
     expect(&checks, &[("SLICES-TERMINATING", "warning", "1 being deleted that live compositions need")])?;
     ensure!(code == 0, "a warning is no failure");
-    let details = checks.iter().find(|check| check["id"] == "SLICES-TERMINATING").map(|check| check["details"].to_string());
+    let details =
+        checks.iter().find(|check| check["id"] == "SLICES-TERMINATING").map(|check| check["details"].to_string());
     ensure!(details.as_ref().is_some_and(|details| details.contains("web-0")), "{details:?}");
     Ok(())
 }

@@ -1,10 +1,15 @@
 //! `kubectl eno snapshot`: what it writes, the plugin reads, and says the same of.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
+use eno_tests::eventually::eventually;
 use eno_tests::plugin::eno;
 use eno_tests::webhook::Guarded;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// A ground with something of everything, and a folder.
 async fn ground(hint: &str) -> Result<(Guarded, TempDir)> {
@@ -12,6 +17,13 @@ async fn ground(hint: &str) -> Result<(Guarded, TempDir)> {
     let web = ground.live("web", 2).await?;
     ground.garbage(&web, "garbage").await?;
     ground.deleting("legacy", 1).await?;
+    ground.delete_slice("legacy-0", &[]).await?.success()?;
+    eventually("the garbage to be old enough", LIMIT, async || {
+        let verdicts = verdicts(&ground, &["-n", ground.name()]).await?;
+        ensure!(verdicts.contains("garbage=Collect"), "{verdicts}");
+        Ok(())
+    })
+    .await?;
     Ok((ground, tempfile::tempdir()?))
 }
 
@@ -62,7 +74,8 @@ async fn of_one_namespace_it_is_whole_there_and_nowhere_else() -> Result<()> {
 async fn holds_no_contents_of_secrets_nor_of_what_was_not_asked_for() -> Result<()> {
     let (ground, _) = ground("snapshot-secret").await?;
     let web = ground.cluster().eno("Composition", ground.name()).get("web").await?;
-    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "hidden"}});
+    let secret =
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "hidden"}});
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"k": "shown"}});
     ground.cluster().apply(&eno_tests::fixtures::slice(&web, "two", "x", &[secret, map])).await?;
     for (flags, shown) in [(&["snapshot"][..], false), (&["snapshot", "--full"], true)] {

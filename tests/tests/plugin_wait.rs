@@ -57,13 +57,25 @@ async fn tells_what_a_deletion_waits_for_until_the_composition_is_gone() -> Resu
     let ground = Guarded::unguarded("wait").await?;
     let deleting = ground.deleting("web", 2).await?;
     let mut waiting = Waiting::start(&ground, &["composition/web"])?;
+    waiting.says("eno-controller has not seen the deletion").await?;
+    let seen = json!({"observedCompositionGeneration": deleting.metadata.generation, "reconciled": null});
+    ground.set_status("Composition", "web", &json!({"currentSynthesis": seen})).await?;
     waiting.says("2 of 2 resources are not known to be deleted").await?;
     ground.states("web-0", &json!({"resources": [{"deleted": true}, {"deleted": false}]})).await?;
     waiting.says("1 of 2 resources are not known to be deleted").await?;
     ground.states("web-0", &reconciled_states(2, true)).await?;
     ground.reconcile(&deleting).await?;
-    ground.kubectl(&["patch", "compositions.eno.azure.io", "web", "--type=json", "-p",
-        r#"[{"op": "remove", "path": "/metadata/finalizers"}]"#]).await?.success()?;
+    ground
+        .kubectl(&[
+            "patch",
+            "compositions.eno.azure.io",
+            "web",
+            "--type=json",
+            "-p",
+            r#"[{"op": "remove", "path": "/metadata/finalizers"}]"#,
+        ])
+        .await?
+        .success()?;
     let (code, stdout) = waiting.end().await?;
     ensure!((code, stdout.as_str()) == (0, "composition.eno.azure.io/web deleted\n"), "{code} {stdout}");
     Ok(())
@@ -110,7 +122,10 @@ async fn ends_with_what_it_waited_for_at_last() -> Result<()> {
         ensure!(output.code == 124 && output.stdout.is_empty(), "{output:?}");
         let last: Vec<&str> = output.stderr.lines().rev().take(3).collect();
         ensure!(last[0] == format!("next: kubectl eno why resourceslice/web-0 -n {}", ground.name()), "{last:?}");
-        ensure!(output.stderr.contains("error: timed out waiting for resourceslice.eno.azure.io/web-0 to be deleted"), "{last:?}");
+        ensure!(
+            output.stderr.contains("error: timed out waiting for resourceslice.eno.azure.io/web-0 to be deleted"),
+            "{last:?}"
+        );
     }
     let never = eno(ground.cluster(), &["wait", "slice/absent", "-n", ground.name(), "--for=reconciled"]).await?;
     ensure!(never.code == 1 && never.stderr.contains("it does not exist"), "{never:?}");

@@ -42,7 +42,7 @@ use crate::leader::Leadership;
 use crate::store::{Key, Store, scopes};
 use brake::Collecting;
 use held::Held;
-use look::{Looked, Looker};
+use look::{Looker, Looks};
 use note::LeaseName;
 use queue::Queue;
 use report::Reporter;
@@ -143,7 +143,7 @@ struct Controller {
     reporter: Reporter,
     /// Looks that failed since the last tick, and why the last one did.
     failures: (usize, String),
-    looks: FuturesUnordered<BoxFuture<'static, Vec<(Key, Looked)>>>,
+    looks: FuturesUnordered<BoxFuture<'static, Looks>>,
     suspicions: FuturesUnordered<BoxFuture<'static, Result<HashSet<Key>, Suspicion>>>,
     asked: FuturesUnordered<BoxFuture<'static, resynthesis::Asked>>,
     was_synced: bool,
@@ -157,7 +157,7 @@ impl Controller {
         let looker = Looker { client, enabled: options.enabled, dry_run: options.dry_run, permits, leadership };
         Controller {
             store: Store::new(&scopes(&options.namespaces)),
-            queue: Queue::default(),
+            queue: Queue::counting(reporter.look_again_delays()),
             second: VecDeque::new(),
             brake: Collecting::new(options.brake),
             held: Held::new(options.held_warning),
@@ -189,7 +189,7 @@ impl Controller {
         match (std::mem::replace(&mut self.led, leads), leads) {
             (false, true) => self.trigger_all(),
             (true, false) => {
-                self.queue = Queue::default();
+                self.queue = Queue::counting(self.reporter.look_again_delays());
                 self.second.clear();
                 self.held.clear();
                 self.brake = Collecting::new(self.options.brake);

@@ -54,6 +54,22 @@ impl Leadership {
         }
     }
 
+    /// Waits until this process does not lead (any more).
+    pub async fn lost(&self) {
+        let mut granted = self.0.clone();
+        loop {
+            let until = *granted.borrow_and_update();
+            let Some(until) = until.filter(|until| Instant::now() < *until) else { return };
+            tokio::select! {
+                () = sleep_until(until) => {}
+                changed = granted.changed() => if changed.is_err() {
+                    // The election has ended: the last grant runs out.
+                    sleep_until(until).await;
+                }
+            }
+        }
+    }
+
     /// Always leads: for a process that runs alone, and for tests.
     #[must_use]
     pub fn always() -> Self {

@@ -18,3 +18,10 @@ pub struct DownstreamFlags {
     #[arg(long, conflicts_with = "filenames", value_name = "NAME")]
     pub target_context: Option<String>,
 }
+
+impl DownstreamFlags {
+    /// Does any of them say where it is?
+    pub fn is_given(&self) -> bool {
+        self.target_same || self.target_kubeconfig.is_some() || self.target_context.is_some()
+    }
+}

@@ -74,6 +74,41 @@ pub const EXAMPLES: &[Example] = &[
     live("doctor", "After an installation", "kubectl eno doctor --wait=2m"),
     live("doctor", "What is not well, for a program", "kubectl eno doctor -o jsonpath='{.items[?(@.outcome==\"failed\")].id}'"),
     offline("doctor", "What a check is about", "kubectl eno doctor --explain PROBE-DENY"),
+    live("compositions", "What is stuck anywhere, and on what", "kubectl eno compositions -A --stuck"),
+    live("compositions", "Deletions that take longer than a day", "kubectl eno comp -A --deleting --stuck-after 1d"),
+    offline(
+        "compositions",
+        "Those of a dump that something blocks, with all that blocks them",
+        "kubectl eno compositions -f symphony.yaml -o wide",
+    ),
+    offline(
+        "compositions",
+        "How far the resources are",
+        "kubectl eno comp legacy -f dump.yaml -o jsonpath='{.resources.deleted}'",
+    ),
+    live("why", "Why is this namespace still there?", "kubectl eno why namespace/team-a --target-same"),
+    offline("why", "Why is this pod still there?", "kubectl eno why pod/synthesis-1 -n eno -f symphony.yaml"),
+    live("tree", "All of a namespace", "kubectl eno tree -n team-a"),
+    live("tree", "A symphony, and whether its resources exist", "kubectl eno tree symphony/shop --target-context prod"),
+    offline("tree", "A composition of a dump", "kubectl eno tree comp/web -f dump.yaml --complete --ascii"),
+    live("plan-delete", "What would go with this namespace?", "kubectl eno plan-delete namespace/team-a"),
+    live(
+        "plan-delete",
+        "As Argo CD deletes",
+        "kubectl eno plan-delete comp/web -n team-a --cascade=foreground",
+    ),
+    offline(
+        "plan-delete",
+        "What would a symphony leave behind?",
+        "kubectl eno plan-delete symphony/shop -f symphony.yaml --complete",
+    ),
+    live("orphans", "In the cluster that holds Eno's objects", "kubectl eno orphans -A --target-same"),
+    live(
+        "orphans",
+        "Of slices that were lost, in another cluster",
+        "kubectl eno orphans -A --from backup.yaml --target-context prod",
+    ),
+    offline("orphans", "Among the objects of a dump", "kubectl eno orphans -f symphony.yaml --complete"),
 ];
 
 /// The examples of a command, for its help.

@@ -13,15 +13,16 @@ Every slice gets one verdict:
   Unknown   something could not be read; nothing is done
 
 Commands only read, but for cleanup, release, resynth and restore: these say
-where they write and as whom, and ask first. Flags go after \"eno\": kubectl takes none before the
-name of a plugin. \"kubectl eno options\" lists those that every command takes.";
+where they write and as whom, and ask first. Flags go after \"eno\": kubectl
+takes none before the name of a plugin. \"kubectl eno options\" lists those that
+every command takes.";
 
 /// At the end of the plugin's.
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0   done; also where nothing was found
   1   an error: usage, a failed request, an object that does not exist
-  2   cannot tell: the verdict that \"why\" was asked for is Unknown
+  2   cannot tell: what decides could not be read (why, plan-delete, orphans)
   4   refused for safety: something is still needed; nothing was written
   124 a wait took longer than --timeout
   130 Ctrl-C: the request in flight was finished, and no other begun
@@ -89,6 +90,48 @@ composition alone) of items with these fields:
   slices              total, missing
   resources           total, reconciled, deleted, failed; null where not read";
 
+/// Of `orphans`.
+pub(super) const ORPHANS: &str = "\
+Lists resources that Eno made, that still exist, and that no slice holds any
+more: nothing deletes them. Known are the resources of all slices, and of those
+of snapshots and backups (--from). A slice holds its resources while a current
+synthesis lists it, or may come to list it. Only slices of the namespace are
+asked what they know (-A: all); slices of all namespaces are asked what they
+hold, so that the right to list slices and compositions everywhere is needed.
+
+Eno's objects do not say which cluster the resources are in, so it must be said:
+--target-same, --target-context or --target-kubeconfig. With -f, resources are
+looked for among the objects of the files. That one exists does not prove that
+Eno made it: look before you delete. Exits with 2 where it cannot tell.
+
+-o json and yaml print a List of items with these fields:
+  apiVersion, kind, namespace, name
+  presence            Exists, Terminating or Unknown; message says more
+  slice               where it is known from: namespace, name, composition
+  knownFrom           cluster or snapshot";
+
+/// Of `plan-delete`.
+pub(super) const PLAN_DELETE: &str = "\
+Says what the deletion of a composition, symphony, namespace or slice would do,
+before anybody asks for it: what happens in which order; which resources Eno
+deletes, which it leaves behind by design, and which may be orphaned by
+accident; what the deletion would wait for; the known ways in which Eno loses
+resources (dangers); and what eno-webhook would answer, if it is installed. It
+only reads. Exits with 2 where what decides could not be read.
+
+Whether resources exist is looked at only where a flag says which cluster they
+are in (--target-same, --target-kubeconfig, --target-context). Other compositions
+that make the same resources are looked for in the namespace.
+
+-o json and yaml print one object with these fields:
+  kind, namespace, name, cascade, message
+  steps               in order: what, happens
+  deleted, leftBehind, atRisk
+                      resources: apiVersion, kind, namespace, name, presence
+  blockers, dangers   code, message
+  webhook             outcome (allow, deny, retry), ground, message, warnings
+  command             null where it is being deleted already";
+
 /// Of `tree`.
 pub(super) const TREE: &str = "\
 Draws what hangs below what: symphonies, their compositions, what these depend
@@ -110,24 +153,33 @@ these fields:
 
 /// Of `why`.
 pub(super) const WHY: &str = "\
-Explains why a resource slice or a composition is kept, held or stuck: the
-facts in the order in which they count, each with the field it is read from;
-the verdict; what it waits for; what would be lost by force; what to do next.
+Explains why an object is kept, held or stuck: the facts in the order in which
+they count, each with the field it is read from; the verdict or state; what it
+waits for; what would be lost by force; what to do next.
 
-The type is resourceslice or composition in any spelling of kubectl's (plural,
-with .eno.azure.io), or slice, or comp. Exits with 2 where the verdict is
-Unknown.
+The type is resourceslice, composition, symphony, namespace or pod (of a
+synthesizer) in any spelling of kubectl's (plural, with .eno.azure.io), or
+slice, comp, ns, po. Exits with 2 where the verdict is Unknown.
+
+Whether the resources that force would leave behind exist is looked at only
+where a flag says which cluster they are in (--target-same,
+--target-kubeconfig, --target-context): Eno may reconcile into another one.
+With -f they are looked for among the objects of the files.
 
 -o json and yaml print one object with these fields:
   kind, namespace, name, uid, message, now
   verdict, reason     of a slice
-  state               of a composition: Live, Deleting, Finished or Unknown
+  state               of others; of a composition as of \"kubectl eno
+                      compositions\"
   syntheses, slices, deletionSteps   of a composition
+  compositions        of a symphony or namespace
+  cause               of a pod: why Eno has no use for it, in Eno's own words
   because             the facts: fact, source
   blockers, stuck, waitingSince, creationTimestamp, deletionTimestamp
                       as of \"kubectl eno slices\"
   orphans             what force would leave behind: apiVersion, kind,
-                      namespace, name
+                      namespace, name, presence (Exists, Terminating, Gone,
+                      Unknown or NotLookedAt)
   next                what to do: what, command";
 
 /// Of `snapshot`.

@@ -12,7 +12,7 @@ pub struct OutputFlags {
     /// No headers above tables
     #[arg(long)]
     pub no_headers: bool,
-    /// Colour the verdicts
+    /// Colour verdicts and states
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }

@@ -45,6 +45,8 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         super::Command::Slices(flags) => &flags.source,
         super::Command::Compositions(flags) => &flags.source,
         super::Command::Why(flags) => &flags.source,
+        super::Command::Orphans(flags) => &flags.source,
+        super::Command::PlanDelete(flags) => &flags.source,
         super::Command::Tree(flags) => &flags.source,
         super::Command::Doctor(_) | super::Command::Wait(_) | super::Command::Snapshot(_) | super::Command::Cleanup(_) | super::Command::Resynth(_) | super::Command::Release(_) | super::Command::Restore(_) | super::Command::Options => return Ok(()),
     };

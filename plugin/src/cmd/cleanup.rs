@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use futures::stream::{StreamExt, iter};
 
-use crate::cli::{Cli, CleanupFlags, DryRun, ResultFormat};
+use crate::cli::{CleanupFlags, Cli, DryRun, ResultFormat};
 use crate::confirm::{Question, confirm};
 use crate::failure::{ERROR, Failure, INTERRUPTED};
 use crate::interrupt::Interrupt;
@@ -50,7 +50,9 @@ pub(super) async fn run(flags: &CleanupFlags, cli: &Cli) -> Result<ExitCode, Fai
         print_list(flags, vec![])?;
         return Ok(ExitCode::SUCCESS);
     }
-    if flags.write.dry_run == DryRun::None && !flags.write.yes && !confirm(&question(&plan, flags), "clean up", "--yes")?
+    if flags.write.dry_run == DryRun::None
+        && !flags.write.yes
+        && !confirm(&question(&plan, flags), "clean up", "--yes")?
     {
         say("cleanup is cancelled");
         return Ok(ExitCode::SUCCESS);
@@ -78,7 +80,8 @@ async fn carry_out(
 ) -> Result<ExitCode, Failure> {
     let interrupt = Interrupt::listen();
     let cluster = &writer.cluster;
-    let actor = Actor { cluster, flags, live: Live::new(cluster, plan.steps.iter().map(|step| step.namespace.as_str())) };
+    let actor =
+        Actor { cluster, flags, live: Live::new(cluster, plan.steps.iter().map(|step| step.namespace.as_str())) };
     let (begun, progress) = (Instant::now(), Progress::of(plan.steps.len()));
     let stopped = std::cell::Cell::new(false);
     let acts = plan.steps.iter().map(async |step| {
@@ -97,7 +100,7 @@ async fn carry_out(
         done.push((step, outcome));
     }
     progress.finish();
-    let tally = Tally::of(done.iter().map(|(_, outcome)| outcome));
+    let tally = Tally::of(done.iter().map(|(_, outcome)| outcome), flags.write.dry_run);
     if tally.all() < plan.steps.len() {
         say(format_args!("stopped after {} of {}", tally.all(), plan.steps.len()));
     }

@@ -152,9 +152,9 @@ impl Doctor<'_> {
         let hooks = match webhook::hooks(self.cluster, own.as_ref()).await {
             Ok(hooks) => hooks,
             Err(why) => {
-                let configured =
-                    [Id::WebhookConfig, Id::WebhookPolicy, Id::WebhookEndpoint, Id::WebhookCa, Id::WebhookCertificate];
-                let mut checks = skipped(&configured, &why);
+                let mut checks = skipped(&[Id::WebhookConfig], &why);
+                let configured = [Id::WebhookPolicy, Id::WebhookEndpoint, Id::WebhookCa, Id::WebhookCertificate];
+                checks.extend(skipped(&configured, "the webhook configurations cannot be read"));
                 // Without the configurations nobody knows which namespaces are guarded: a probe would prove nothing.
                 checks.extend(skipped(&[Id::ProbeDeny, Id::ProbeAllow], "no probe: it is not known what is guarded"));
                 return checks;
@@ -196,7 +196,8 @@ impl Doctor<'_> {
         if let Some(namespace) = &self.namespace {
             selection = selection.fields(&format!("metadata.name={namespace}"));
         }
-        let listed = client::list_metadata::<NamespaceKind>(&self.cluster.client, None, &selection, self.cluster.timeout);
+        let listed =
+            client::list_metadata::<NamespaceKind>(&self.cluster.client, None, &selection, self.cluster.timeout);
         match (listed.await, &self.namespace) {
             (Ok(listed), _) => listed.into_iter().map(|metadata| (metadata.name, metadata.labels)).collect(),
             (Err(_), Some(namespace)) => BTreeMap::from([(namespace.clone(), named(namespace))]),

@@ -45,67 +45,93 @@ pub(super) async fn run(flags: &ReleaseFlags, cli: &Cli) -> Result<ExitCode, Fai
     if !refusals.is_empty() {
         return Err(Failure::verbatim(refusals.join("\n")).with_code(REFUSED));
     }
-    let mut code = ExitCode::SUCCESS;
+    let mut agreed = vec![];
     for assessment in assessed.iter().filter(|assessment| assessment.has_finalizer) {
-        match release(assessment, flags, &writer).await? {
-            Ended::Done => {}
-            Ended::CameBack => code = ExitCode::from(ERROR),
-            Ended::Cancelled => return Ok(code),
-            Ended::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+        match prepare(assessment, flags, &writer).await? {
+            Prepared::Dry => say_released(assessment, flags.write.dry_run)?,
+            Prepared::Agreed(write) => agreed.push((assessment, write)),
+            Prepared::Cancelled => {
+                say("release is cancelled");
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+    if agreed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (interrupt, mut code) = (Interrupt::listen(), ExitCode::SUCCESS);
+    for (index, (assessment, write)) in agreed.iter().enumerate() {
+        if interrupt.came() {
+            say(format_args!("stopped after {index} of {}", agreed.len()));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        still(assessment, flags, &writer).await?;
+        match write.carry_out().await? {
+            Written::Done(_) | Written::Gone => say_released(assessment, DryRun::None)?,
+            Written::Changed => return Err(changed(assessment)),
+        }
+        let came = verify::look(assessment, &flags.finalizer, &writer, &interrupt).await?;
+        say(sanitized(&format!("{} {came}", assessment.shown())));
+        match came {
+            Came::Gone { .. } | Came::Held { .. } | Came::There => {}
+            Came::Back { .. } => code = ExitCode::from(ERROR),
+            Came::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
         }
     }
     Ok(code)
 }
 
-/// How one release ended.
-enum Ended {
-    /// As it should, or nothing was to be written.
-    Done,
-    /// Somebody has put the finalizer back.
-    CameBack,
+/// How the questions about one object ended.
+enum Prepared<'a> {
+    /// Nothing is to be written.
+    Dry,
+    /// The server would take the write, and a person has agreed.
+    Agreed(Release<'a>),
     /// The answer was No.
     Cancelled,
-    /// By Ctrl-C, after the write.
-    Interrupted,
 }
 
-async fn release(assessment: &Assessment, flags: &ReleaseFlags, writer: &Writer) -> Result<Ended, Failure> {
-    let shown = assessment.shown();
-    let released = |dry_run: DryRun| {
-        output::lines(vec![sanitized(&format!("{shown} finalizer released{}", dry_run.suffix()))])
-    };
+async fn prepare<'a>(
+    assessment: &'a Assessment,
+    flags: &ReleaseFlags,
+    writer: &'a Writer,
+) -> Result<Prepared<'a>, Failure> {
     if flags.write.dry_run == DryRun::Client {
-        released(DryRun::Client)?;
-        return Ok(Ended::Done);
+        return Ok(Prepared::Dry);
     }
     let write = Release::tried(assessment, flags, writer).await?;
     if flags.write.dry_run == DryRun::Server {
-        released(DryRun::Server)?;
-        return Ok(Ended::Done);
+        return Ok(Prepared::Dry);
     }
     if !flags.no_backup {
         let path = backup::write(&flags.backup_dir, assessment)?;
         say(format_args!("Backup written to {}", sanitized(&path.display().to_string())));
     }
     let question = Question::Type { what: "the name", word: assessment.metadata.name.clone() };
-    if !flags.write.yes && !confirm(&question, "release", "--yes")? {
-        say("release is cancelled");
-        return Ok(Ended::Cancelled);
+    if flags.write.yes || confirm(&question, "release", "--yes")? {
+        return Ok(Prepared::Agreed(write));
     }
-    let interrupt = Interrupt::listen();
-    match write.carry_out().await? {
-        Written::Done(_) | Written::Gone => released(DryRun::None)?,
-        Written::Changed => {
-            return Err(Failure::local(format_args!(
-                "{shown} has changed since it was looked at; nothing was released. Run the command again"
-            )));
-        }
+    Ok(Prepared::Cancelled)
+}
+
+/// Looks again just before the write: a person takes time to answer.
+async fn still(assessment: &Assessment, flags: &ReleaseFlags, writer: &Writer) -> Result<(), Failure> {
+    let target = Target { kind: assessment.kind, name: assessment.metadata.name.clone() };
+    let now = assess::of(&target, flags, writer).await?;
+    if let Some(refusal) = now.refusal(flags) {
+        return Err(Failure::verbatim(refusal).with_code(REFUSED));
     }
-    let came = verify::look(assessment, &flags.finalizer, writer, &interrupt).await?;
-    say(sanitized(&format!("{shown} {came}")));
-    Ok(match came {
-        Came::Gone { .. } | Came::Held { .. } | Came::There => Ended::Done,
-        Came::Back { .. } => Ended::CameBack,
-        Came::Interrupted => Ended::Interrupted,
-    })
+    let (was, is) = (&assessment.metadata, &now.metadata);
+    if (&was.uid, &was.resource_version) == (&is.uid, &is.resource_version) { Ok(()) } else { Err(changed(assessment)) }
+}
+
+fn changed(assessment: &Assessment) -> Failure {
+    Failure::local(format_args!(
+        "{} has changed since it was looked at, and was not released. Run the command again",
+        assessment.shown()
+    ))
+}
+
+fn say_released(assessment: &Assessment, dry_run: DryRun) -> Result<(), Failure> {
+    output::lines(vec![sanitized(&format!("{} finalizer released{}", assessment.shown(), dry_run.suffix()))])
 }

@@ -11,13 +11,15 @@ use std::process::ExitCode;
 use eno_shared::api::{Kind, ResourceSlice};
 use eno_shared::client::ReadError;
 use eno_shared::names::ENO_GROUP;
+use futures::stream::{StreamExt, iter};
 use kube::core::Request;
 use kube::core::params::PostParams;
 use serde_json::Value;
 
 use crate::cli::{Cli, DryRun, RestoreFlags};
 use crate::confirm::{Question, confirm};
-use crate::failure::{ERROR, Failure, REFUSED};
+use crate::failure::{ERROR, Failure, INTERRUPTED, REFUSED};
+use crate::interrupt::Interrupt;
 use crate::output;
 use crate::output::table::sanitized;
 use crate::warnings::say;
@@ -32,24 +34,22 @@ pub(super) async fn run(flags: &RestoreFlags, cli: &Cli) -> Result<ExitCode, Fai
     let writer = Writer::open(&flags.write, cli)?;
     let named = cli.global.namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let saved = saved::read(flags, named, &writer.namespace)?;
+    let looks = saved.iter().map(async |saved| (saved, lost::of(saved, &writer.cluster).await));
+    let looks: Vec<_> = iter(looks).buffered(writer.cluster.concurrency).collect().await;
     let (mut lost, mut present, mut refused) = (vec![], 0, 0);
-    for saved in &saved {
-        let shown = format!("{}/{}", saved.namespace, saved.name);
-        match lost::of(saved, &writer.cluster).await? {
+    for (saved, look) in looks {
+        match look? {
             Found::Lost(slice) => lost.push(slice),
-            Found::Present => {
-                present += 1;
-                say(sanitized(&format!("slice {shown} exists: nothing to restore")));
-            }
+            Found::Present => present += 1,
             Found::Refused(why) => {
                 refused += 1;
+                let shown = format!("{}/{}", saved.namespace, saved.name);
                 say(sanitized(&format!("slice {shown} is not restored: {why}")));
             }
         }
     }
+    say(format_args!("{} to restore, {present} exist, {refused} must not be restored", lost.len()));
     if lost.is_empty() {
-        let text = format!("no slice of the file is restored: {present} exist, {refused} must not be restored");
-        say(&text);
         return Ok(if refused > 0 { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS });
     }
     lost.iter().for_each(|lost| say(sanitized(&lost.says())));
@@ -57,8 +57,12 @@ pub(super) async fn run(flags: &RestoreFlags, cli: &Cli) -> Result<ExitCode, Fai
         say("restore is cancelled");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut code = ExitCode::SUCCESS;
-    for lost in &lost {
+    let (interrupt, mut code) = (Interrupt::listen(), ExitCode::SUCCESS);
+    for (index, lost) in lost.iter().enumerate() {
+        if interrupt.came() {
+            say(format_args!("stopped after {index} slices"));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         match create(lost, flags.write.dry_run, &writer).await {
             Ok(()) => {
                 let name = format!("{}.{ENO_GROUP}/{}", ResourceSlice::SINGULAR, lost.name);

@@ -74,8 +74,8 @@ async fn check(composition: &Composition, flags: &ResynthFlags, writer: &Writer)
         Err(refusal) => return Err(refused(&shown, &refusal, false)),
     }
     let Some(risk) = risk::of(composition, &writer.cluster).await? else { return Ok(()) };
-    if !flags.force {
-        return Err(refused(&shown, &risk, true));
+    if !flags.force || risk.is_ignored() {
+        return Err(refused(&shown, &risk, !risk.is_ignored()));
     }
     say(sanitized(&format!("Warning: forced, although {risk}")));
     Ok(())

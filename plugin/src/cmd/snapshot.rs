@@ -95,7 +95,8 @@ impl Reading<'_> {
         if let Some(namespace) = self.namespace {
             selection = selection.fields(&format!("metadata.name={namespace}"));
         }
-        let listed = client::list_metadata::<NamespaceKind>(&self.cluster.client, None, &selection, self.cluster.timeout);
+        let listed =
+            client::list_metadata::<NamespaceKind>(&self.cluster.client, None, &selection, self.cluster.timeout);
         Ok(listed.await?.iter().map(namespace_object).collect())
     }
 

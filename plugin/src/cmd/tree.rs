@@ -5,12 +5,13 @@ mod node;
 
 use std::process::ExitCode;
 
+use eno_shared::Lookup;
 use eno_shared::api::{Composition, Kind as _, Symphony};
 
 use super::why::target::{Kind, Target};
 use crate::cli::{Cli, TreeFlags};
 use crate::downstream::{Downstream, Resource};
-use crate::failure::Failure;
+use crate::failure::{CANNOT_TELL, Failure};
 use crate::output::table::{Table, sanitized};
 use crate::output::{self, Format, Objects};
 use crate::query::{Depth, Query};
@@ -59,13 +60,21 @@ async fn root(
 ) -> Result<Node, Failure> {
     let offline = matches!(source, Source::Dump(_));
     match kind {
-        Kind::Symphony => match symphonies.items.iter().filter(|one| one.metadata.name == *name).collect::<Vec<_>>()[..] {
-            [symphony] => Ok(forest.symphony(symphony)),
-            // It says which of several, or that there is none.
-            _ => Err(source.symphony(namespace, name).await.err().unwrap_or_else(|| kind.not_found(name, offline))),
-        },
+        Kind::Symphony => {
+            match symphonies.items.iter().filter(|one| one.metadata.name == *name).collect::<Vec<_>>()[..] {
+                [symphony] => Ok(forest.symphony(symphony)),
+                // It says which of several, or that there is none.
+                _ => Err(source.symphony(namespace, name).await.err().unwrap_or_else(|| kind.not_found(name, offline))),
+            }
+        }
         Kind::Composition => match forest.homes(name)[..] {
-            [] => Err(Failure::not_found::<Composition>(name, offline)),
+            [] => Err(match forest.snapshot.namespaces.compositions(namespace.unwrap_or_default()).get(name) {
+                // What could not be read is not missing.
+                Lookup::Unknown(why) if !offline => Failure::local(why).with_code(CANNOT_TELL),
+                Lookup::Unknown(_) | Lookup::Missing | Lookup::Found(_) => {
+                    Failure::not_found::<Composition>(name, offline)
+                }
+            }),
             [home] => forest.composition(home, name).ok_or_else(|| Failure::not_found::<Composition>(name, offline)),
             ref several => Err(Failure::local(format_args!(
                 "{}/{name} is in several namespaces: {}; choose one with -n",
@@ -81,7 +90,7 @@ async fn root(
 }
 
 /// Looks for all resources at once.
-async fn look(roots: &mut [Node], downstream: &Downstream) {
+async fn look(roots: &mut [Node], downstream: &Downstream<'_>) {
     let mut asked = vec![];
     roots.iter().for_each(|root| root.resources(&mut |resource| asked.push(resource.clone())));
     let mut answers = downstream.look(asked).await.into_iter();
@@ -90,13 +99,7 @@ async fn look(roots: &mut [Node], downstream: &Downstream) {
     });
 }
 
-fn print(
-    format: &Format,
-    roots: Vec<Node>,
-    snapshot: &Snapshot,
-    one: bool,
-    flags: &TreeFlags,
-) -> Result<(), Failure> {
+fn print(format: &Format, roots: Vec<Node>, snapshot: &Snapshot, one: bool, flags: &TreeFlags) -> Result<(), Failure> {
     match format {
         Format::Text { .. } => {
             if roots.is_empty() {

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::cli::{Cli, WaitFlags, WaitFor};
 use crate::cluster::Cluster;
-use crate::failure::{Failure, INTERRUPTED, TIMED_OUT};
+use crate::failure::{CANNOT_TELL, Failure, INTERRUPTED, TIMED_OUT};
 use crate::output;
 use crate::output::table::sanitized;
 use crate::query::{Depth, Query};
@@ -77,6 +77,11 @@ impl Awaited<'_> {
             match self.look(uid.as_deref()).await? {
                 State::Reached => return Ok(true),
                 State::Never(why) => return Err(Failure::local(format_args!("{}: {why}", self.object()))),
+                // What can be read no more may be readable again; what never could be is not waited for.
+                State::Waiting(waiting) if waiting.unreadable && uid.is_none() => {
+                    let failure = Failure::local(format_args!("{}: {}", self.object(), waiting.text));
+                    return Err(failure.with_code(CANNOT_TELL));
+                }
                 State::Waiting(waiting) => {
                     uid.get_or_insert_with(|| waiting.uid.clone());
                     if last.as_ref().is_none_or(|last| last.text != waiting.text) {
@@ -113,7 +118,12 @@ impl Awaited<'_> {
 
     /// How the wait ended, and what it waited for at last.
     fn report(&self, how: &str, begun: Instant, last: Option<&Waiting>) {
-        say(sanitized(&format!("error: {how} for {} to be {} ({})", self.object(), self.word(), shown(begun.elapsed()))));
+        say(sanitized(&format!(
+            "error: {how} for {} to be {} ({})",
+            self.object(),
+            self.word(),
+            shown(begun.elapsed())
+        )));
         for line in last.iter().flat_map(|last| &last.why) {
             say(sanitized(&format!("  {line}")));
         }

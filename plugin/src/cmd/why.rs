@@ -7,11 +7,11 @@ mod namespace;
 mod next;
 mod pod;
 mod reading;
-mod shell;
+pub(super) mod shell;
 mod slice;
 mod symphony;
 pub(super) mod target;
-mod text;
+pub(super) mod text;
 
 use std::process::ExitCode;
 

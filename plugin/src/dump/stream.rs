@@ -8,16 +8,21 @@ mod yaml;
 
 use std::io::{BufRead, BufReader, Read};
 
+use eno_shared::api::{Kind, ResourceSlice};
+use eno_shared::names::{ENO_API_VERSION, ENO_GROUP};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::cut::cut;
 use super::documents::{Typed, flatten, flatten_typed, yaml_object};
-use eno_shared::names::ENO_GROUP;
 
 /// How much of the objects is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// All objects, whole.
     Objects,
+    /// All objects; of manifests, what they are of.
+    Names,
     /// Eno's and namespaces, with empty manifests: all that verdicts rest on.
     Facts,
 }
@@ -107,12 +112,31 @@ impl Kept {
     fn objects(&mut self, object: Box<RawValue>) -> Result<(), OtherShape> {
         let before = self.objects.len();
         flatten(object, &mut self.objects).map_err(|_| OtherShape)?;
-        if self.keep == Keep::Facts {
-            let all = self.objects.split_off(before);
-            self.objects.extend(all.into_iter().filter(|object| decides(object)));
+        let all = self.objects.split_off(before);
+        match self.keep {
+            Keep::Objects => self.objects.extend(all),
+            Keep::Names => self.objects.extend(all.into_iter().map(named)),
+            Keep::Facts => self.objects.extend(all.into_iter().filter(|object| decides(object))),
         }
         Ok(())
     }
+}
+
+/// Cuts the manifests of a slice of Eno's. What cannot be read stays as it is, to be complained of.
+fn named(object: Box<RawValue>) -> Box<RawValue> {
+    let is_slice = matches!(
+        serde_json::from_str(object.get()),
+        Ok(Typed { api_version: Some(api_version), kind: Some(kind) })
+            if api_version == ENO_API_VERSION && kind == ResourceSlice::KIND
+    );
+    // A field that is there twice is not a value of its own any more: then it would read as if it were there once.
+    let value = if is_slice { serde_json::from_str::<Value>(object.get()).ok() } else { None };
+    let Some(mut slice) = value else { return object };
+    if serde_json::from_str::<ResourceSlice>(object.get()).is_err() {
+        return object;
+    }
+    cut(&mut slice, false);
+    serde_json::value::to_raw_value(&slice).unwrap_or(object)
 }
 
 /// Can a verdict rest on it? What cannot be read may be anything.
@@ -120,7 +144,9 @@ fn decides(object: &RawValue) -> bool {
     match serde_json::from_str::<Typed>(object.get()) {
         Ok(Typed { api_version: Some(api_version), kind: Some(kind) }) => {
             let group = api_version.split_once('/').map_or("", |(group, _)| group);
-            group == ENO_GROUP || super::marker::is_marker(&api_version, &kind) || (group.is_empty() && kind == "Namespace")
+            group == ENO_GROUP
+                || super::marker::is_marker(&api_version, &kind)
+                || (group.is_empty() && kind == "Namespace")
         }
         Ok(_) | Err(_) => true,
     }

@@ -1,19 +1,15 @@
 //! `kubectl eno cleanup` against a server that keeps what is written.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::api_server::{ApiServer, Request, Response};
 use super::store::Store;
-use super::terminal;
-use crate::{COMPOSITIONS, SLICES, command, composition, run, slice};
+use crate::{COMPOSITIONS, SLICES, composition, run, slice};
 
 /// A composition with a slice it needs, one that is garbage, one that is held, and one that may be released.
-fn mixed() -> Store {
+pub(super) fn mixed() -> Store {
     Store::of(&[
         composition("team-a", "web", &["web-a"], false),
         slice("team-a", "web-a", "web", false),
@@ -24,11 +20,11 @@ fn mixed() -> Store {
     ])
 }
 
-fn unmeddled(_: &Store, _: &Request) -> Option<Response> {
+pub(super) fn unmeddled(_: &Store, _: &Request) -> Option<Response> {
     None
 }
 
-fn path(name: &str) -> String {
+pub(super) fn path(name: &str) -> String {
     format!("{SLICES}/{name}")
 }
 
@@ -277,77 +273,4 @@ fn refuses_what_makes_no_sense() {
         assert!(stderr.contains(told), "{stderr}");
     }
     assert_eq!(server.requests().len(), 0);
-}
-
-#[test]
-fn asks_in_a_terminal() {
-    for (columns, answer, done) in [(80, "y\n", true), (40, "\n", false), (80, "\u{4}", false)] {
-        let store = mixed();
-        let server = store.serve(unmeddled);
-        let (folder, mut command) = command(&server, &["cleanup"]);
-        let (code, shown) = terminal::run(&mut command, columns, &[("Do you want to continue? (y/N): ", answer)]);
-        assert_eq!(code, 0, "{shown}");
-        assert_eq!(store.get(&path("web-old")).is_none(), done, "{shown}");
-        assert_eq!(shown.contains("cleanup is cancelled"), !done, "{shown}");
-        assert_eq!(shown.contains("\"web-old\" deleted from team-a namespace"), done, "{shown}");
-        drop(folder);
-    }
-}
-
-#[test]
-fn asks_to_type_the_number_where_many_go_or_nobody_owns_them() {
-    let slices: Vec<Value> = (0..26).map(|index| slice("team-a", &format!("s{index}"), "gone", false)).collect();
-    for (answer, left) in [("26\n", 0), ("y\n", 26)] {
-        let store = Store::of(&slices);
-        let server = store.serve(unmeddled);
-        let (_folder, mut command) = command(&server, &["cleanup", "-A"]);
-        let question = "Type how many slices are changed to confirm (26): ";
-        let (code, shown) = terminal::run(&mut command, 80, &[(question, answer)]);
-        assert_eq!(code, 0, "{shown}");
-        let exist = (0..26).filter(|index| store.get(&path(&format!("s{index}"))).is_some()).count();
-        assert_eq!(exist, left, "{shown}");
-    }
-}
-
-/// Three slices of garbage, on a server that takes its time to delete them.
-fn slow() -> (Store, ApiServer) {
-    let slices: Vec<Value> = (0..3).map(|index| slice("team-a", &format!("s{index}"), "gone", false)).collect();
-    let store = Store::of(&slices);
-    let server = store.serve(|_, request| {
-        if request.method == "DELETE" {
-            std::thread::sleep(Duration::from_millis(150));
-        }
-        None
-    });
-    (store, server)
-}
-
-#[test]
-fn draws_one_bar_in_a_terminal() {
-    let (_, server) = slow();
-    let (_folder, mut command) = command(&server, &["cleanup", "--yes", "--concurrency=1"]);
-    let (code, shown) = terminal::run(&mut command, 40, &[]);
-    assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains(" 1/3") && shown.contains(" 2/3"), "{shown}");
-    let (_, server) = slow();
-    let (_, stdout, stderr) = run(&server, &["cleanup", "--yes", "--concurrency=1"]);
-    assert!(!format!("{stdout}{stderr}").contains("1/3"), "{stderr}");
-}
-
-#[test]
-fn ctrl_c_finishes_the_request_in_flight_and_begins_no_other() {
-    let (store, server) = slow();
-    let (_folder, mut command) = command(&server, &["cleanup", "--yes", "--concurrency=1"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.next().unwrap().unwrap().contains("\"s0\" deleted"));
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-    let rest = lines.count();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    // At most the one that was in flight.
-    assert!(rest <= 1 && stderr.contains(&format!("stopped after {} of 3\n", rest + 1)), "{stderr}");
-    assert!(store.get(&path("s2")).is_some());
 }

@@ -224,12 +224,25 @@ fn asks_to_type_the_name() {
 #[test]
 fn a_composition_is_released_where_eno_would_do_it() {
     let store = going();
+    let listed = |names: &[&str]| names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>();
+    let list = |slices: Vec<serde_json::Value>| {
+        store.change(&format!("{COMPOSITIONS}/legacy"), |legacy| {
+            legacy["status"]["currentSynthesis"]["resourceSlices"] = json!(slices);
+        });
+    };
+    list(listed(&["legacy-a", "legacy-b"]));
     let server = store.serve(unmeddled);
     let (code, _, stderr, _backups) = release(&server, &["composition/legacy", "--yes"]);
     assert_eq!(code, 4, "{stderr}");
-    assert!(stderr.contains("must keep its finalizer (NeededForDeletion)"), "{stderr}");
+    assert!(stderr.contains("/legacy   NeededForDeletion\n"), "{stderr}");
+    assert!(
+        stderr.contains("legacy is still needed: Eno has not seen the deletion yet. See: kubectl eno why"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("What it holds is not known: slice legacy-b does not exist.\n"), "{stderr}");
     assert!(stderr.contains("1 resource will NOT be deleted by Eno then:\n  v1/Secret s\n"), "{stderr}");
 
+    list(listed(&["legacy-a"]));
     store.change(&format!("{COMPOSITIONS}/legacy"), |legacy| {
         let current = &mut legacy["status"]["currentSynthesis"];
         current["observedCompositionGeneration"] = json!(2);
@@ -261,4 +274,18 @@ fn a_backup_brings_a_slice_back() {
     let restored = store.get(&path("legacy-a")).unwrap();
     assert_eq!(restored["spec"], slice("team-a", "legacy-a", "legacy", true)["spec"]);
     assert!(restored["metadata"]["deletionTimestamp"].is_null());
+}
+
+#[test]
+fn a_webhook_that_does_not_answer_is_named() {
+    let fail = |_: &Store, request: &Request| {
+        let told = "Internal error occurred: failed calling webhook \"slices-update.webhook.kubectl-eno.dev\": refused";
+        (request.method == "PATCH").then(|| Response::status(500, "InternalError", told))
+    };
+    let store = going();
+    let (code, _, stderr, _backups) = release(&store.serve(fail), &["slice/legacy-a", "--yes", "--force"]);
+    assert_eq!(code, 1);
+    let next = "The webhook does not answer, and nothing passes without it. Next: kubectl eno doctor\n";
+    assert!(stderr.contains("Error from server (InternalError)") && stderr.ends_with(next), "{stderr}");
+    assert!(store.get(&path("legacy-a")).is_some());
 }

@@ -46,7 +46,7 @@ fn makes_a_lost_slice_again_for_the_composition_as_it_is_now() {
     assert_eq!((code, stdout.as_str()), (0, "resourceslice.eno.azure.io/legacy-b restored\n"), "{stderr}");
     let told = "This makes slice team-a/legacy-b again, with 1 resources: the current synthesis of composition legacy \
                 lists it, and it does not exist\n";
-    assert!(stderr.contains(told) && stderr.contains("slice team-a/legacy-a exists: nothing to restore"), "{stderr}");
+    assert!(stderr.contains(told) && stderr.contains("1 to restore, 1 exist, 0 must not be restored\n"), "{stderr}");
     let made = store.get(&format!("{SLICES}/legacy-b")).unwrap();
     assert_eq!(made["spec"], lost()["spec"]);
     let metadata = &made["metadata"];

@@ -50,6 +50,7 @@ fn what_eno_would_ignore_is_refused() {
     for (store, why) in [
         (changed(|web| web["metadata"]["deletionTimestamp"] = json!("2026-03-01T11:00:00Z")), "it is being deleted"),
         (changed(|web| web["status"] = json!({})), "it was never synthesized"),
+        (changed(|web| web["spec"]["synthesizer"]["name"] = json!("none")), "its synthesizer does not exist"),
         (changed(|web| web["status"]["simplified"] = json!({"status": "MissingInputs"})), "(MissingInputs)"),
         (
             changed(|web| {
@@ -79,7 +80,6 @@ fn what_could_orphan_takes_force() {
             changed(|web| web["metadata"]["annotations"] = json!({"eno.azure.io/ignore-side-effects": "true"})),
             "its annotation eno.azure.io/ignore-side-effects forbids it",
         ),
-        (changed(|web| web["spec"]["synthesizer"]["name"] = json!("none")), "its synthesizer does not exist"),
         (changed(|web| web["spec"] = json!({})), "labels choose its synthesizer"),
         (
             changed(|web| web["status"]["inFlightSynthesis"] = json!({"uuid": "f"})),

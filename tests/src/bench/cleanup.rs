@@ -291,8 +291,8 @@ async fn delete_and_release(slices: &Api<DynamicObject>, name: String, uid: Opti
 }
 
 /// A table in Markdown.
-struct Table {
-    text: String,
+pub(super) struct Table {
+    pub text: String,
 }
 
 impl Default for Table {
@@ -302,7 +302,7 @@ impl Default for Table {
 }
 
 impl Table {
-    fn row(&mut self, figure: &str, measured: &str, must: &str) {
+    pub(super) fn row(&mut self, figure: &str, measured: &str, must: &str) {
         // Writing to a String does not fail.
         let _ = writeln!(self.text, "| {figure} | {measured} | {must} |");
     }

@@ -77,23 +77,28 @@ impl Synthesis {
     /// # Errors
     /// Another synthesis is in flight by now, or the status may not be written.
     pub async fn finish(self) -> Result<()> {
-        let composition = self.compositions.get(&self.composition).await?;
-        let mut status = composition.data["status"].clone();
-        let mut synthesis = status["inFlightSynthesis"].take();
-        let in_flight = synthesis["uuid"].as_str() == Some(self.uuid.as_str());
-        in_flight.then_some(()).context("another synthesis is in flight by now")?;
-        synthesis["synthesized"] = json!(now());
-        synthesis["resourceSlices"] = self.written.iter().map(|name| json!({"name": name})).collect();
-        // Replaced as a whole: a merge patch would keep what the old synthesis has and the new one lacks.
-        let patch = serde_json::from_value(json!([
-            {"op": "test", "path": "/metadata/resourceVersion", "value": composition.resource_version()},
-            {"op": "add", "path": "/status/previousSynthesis", "value": status["currentSynthesis"].take()},
-            {"op": "add", "path": "/status/currentSynthesis", "value": synthesis},
-            {"op": "remove", "path": "/status/inFlightSynthesis"},
-        ]))?;
-        let patch = Patch::Json::<()>(patch);
-        self.compositions.patch_status(&self.composition, &PatchParams::default(), &patch).await?;
-        Ok(())
+        // Other controllers write the status, too; Eno repeats as long as they come in between.
+        loop {
+            let composition = self.compositions.get(&self.composition).await?;
+            let mut status = composition.data["status"].clone();
+            let mut synthesis = status["inFlightSynthesis"].take();
+            let in_flight = synthesis["uuid"].as_str() == Some(self.uuid.as_str());
+            in_flight.then_some(()).context("another synthesis is in flight by now")?;
+            synthesis["synthesized"] = json!(now());
+            synthesis["resourceSlices"] = self.written.iter().map(|name| json!({"name": name})).collect();
+            // Replaced as a whole: a merge patch would keep what the old synthesis has and the new one lacks.
+            let patch = serde_json::from_value(json!([
+                {"op": "test", "path": "/metadata/resourceVersion", "value": composition.resource_version()},
+                {"op": "add", "path": "/status/previousSynthesis", "value": status["currentSynthesis"].take()},
+                {"op": "add", "path": "/status/currentSynthesis", "value": synthesis},
+                {"op": "remove", "path": "/status/inFlightSynthesis"},
+            ]))?;
+            let patch = Patch::Json::<()>(patch);
+            match self.compositions.patch_status(&self.composition, &PatchParams::default(), &patch).await {
+                Err(kube::Error::Api(status)) if matches!(status.code, 409 | 422) => {}
+                patched => return patched.map(drop).map_err(Into::into),
+            }
+        }
     }
 }
 

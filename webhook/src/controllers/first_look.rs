@@ -20,6 +20,10 @@ impl Controller {
     ///
     /// All at once, so that the brake sees how many they are before the first of them goes.
     pub(super) fn first_look(&mut self, keys: Vec<Key>) {
+        if !self.leads() {
+            // The process stood still past its time while it waited for a slice.
+            return keys.iter().for_each(|key| self.queue.done(key, None));
+        }
         let now = Timestamp::now();
         let (mut collect, mut others) = (vec![], vec![]);
         for key in keys {

@@ -2,7 +2,8 @@
 //!
 //! One look is at many slices of one namespace: their compositions are read once for all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +89,15 @@ pub struct Looked {
     pub outcome: Outcome,
 }
 
+/// What came of looks at many slices.
+#[derive(Debug, Default)]
+pub struct Looks {
+    /// Those that ended.
+    pub looked: Vec<(Key, Looked)>,
+    /// Those that did not, since this process does not lead any more.
+    pub abandoned: HashSet<Key>,
+}
+
 /// Takes second looks.
 #[derive(Clone)]
 pub struct Looker {
@@ -105,12 +115,11 @@ pub struct Looker {
 
 impl Looker {
     /// Looks at slices of one namespace. `referrers` are compositions that the store names as referring to them.
-    pub async fn look(
-        &self,
-        namespace: &str,
-        candidates: Vec<Candidate>,
-        referrers: BTreeSet<String>,
-    ) -> Vec<(Key, Looked)> {
+    pub async fn look(&self, namespace: &str, candidates: Vec<Candidate>, referrers: BTreeSet<String>) -> Looks {
+        let mut looks = Looks {
+            looked: Vec::with_capacity(candidates.len()),
+            abandoned: candidates.iter().map(|candidate| candidate.key.clone()).collect(),
+        };
         let names = referrers.into_iter().chain(candidates.iter().filter_map(Candidate::owner)).collect();
         let shared = SharedRead { looker: self, namespace, names, last: Mutex::new(None) };
         let acts = candidates.into_iter().map(async |Candidate { key, slice, first }| {
@@ -125,7 +134,21 @@ impl Looker {
             }
             (key, looked)
         });
-        acts.collect::<FuturesUnordered<_>>().collect().await
+        let mut acts = acts.collect::<FuturesUnordered<_>>();
+        let mut lost = pin!(self.leadership.lost());
+        loop {
+            // Whatever is under way ends with the lease, requests in flight too.
+            tokio::select! {
+                next = acts.next() => match next {
+                    Some((key, looked)) => {
+                        looks.abandoned.remove(&key);
+                        looks.looked.push((key, looked));
+                    }
+                    None => return looks,
+                },
+                () = &mut lost => return looks,
+            }
+        }
     }
 
     /// The compositions that decide, live.

@@ -9,6 +9,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::look::{Looked, Outcome};
@@ -24,6 +25,24 @@ pub struct ControllerMetrics {
     oldest_hold: Gauge<f64, AtomicU64>,
     paused: Gauge,
     leading: Gauge,
+    pub(super) look_again_delays: LookAgainDelays,
+}
+
+/// How long slices wait for their next look, in seconds.
+#[derive(Debug, Clone)]
+pub struct LookAgainDelays(Histogram);
+
+impl Default for LookAgainDelays {
+    fn default() -> Self {
+        // From "something came up meanwhile" to the longest backoff, and beyond it the report of a long hold.
+        LookAgainDelays(Histogram::new([0.01, 0.5, 1.0, 5.0, 30.0, 60.0, 300.0, 600.0]))
+    }
+}
+
+impl LookAgainDelays {
+    pub(super) fn observe(&self, delay: Duration) {
+        self.0.observe(delay.as_secs_f64());
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -63,6 +82,11 @@ impl ControllerMetrics {
             self.oldest_hold.clone(),
         );
         registry.register("collecting_paused", "1 while the brake is on", self.paused.clone());
+        registry.register(
+            "look_again_delay_seconds",
+            "For how long a slice waits for its next look",
+            self.look_again_delays.0.clone(),
+        );
         registry.register("leading", "1 while this process leads", self.leading.clone());
     }
 

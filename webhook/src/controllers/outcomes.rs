@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::first_look::until;
-use super::look::{Looked, Outcome};
+use super::look::{Looks, Outcome};
 use super::note::Note;
 use super::suspicion::{self, Suspicion};
 use super::{Controller, PATIENCE, SETTLE, resynthesis};
@@ -53,8 +53,9 @@ impl Controller {
         }
     }
 
-    pub(super) fn looked(&mut self, looked: Vec<(Key, Looked)>) {
-        for (key, looked) in looked {
+    pub(super) fn looked(&mut self, looks: Looks) {
+        looks.abandoned.iter().for_each(|key| self.queue.done(key, None));
+        for (key, looked) in looks.looked {
             self.reporter.looked(&looked);
             match looked.outcome {
                 Outcome::Collected { released: true } | Outcome::Released | Outcome::Gone => self.queue.settled(&key),

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue;
 
+use super::metrics::LookAgainDelays;
 use crate::store::Key;
 
 /// The first delay after a failure; each further one doubles it.
@@ -34,9 +35,16 @@ pub struct Queue {
     /// Being looked at; when to look again, where that was asked for meanwhile.
     busy: HashMap<Key, Option<Instant>>,
     failures: HashMap<Key, u32>,
+    delays: LookAgainDelays,
 }
 
 impl Queue {
+    /// An empty one that counts how long slices wait for their next look.
+    #[must_use]
+    pub fn counting(delays: LookAgainDelays) -> Self {
+        Queue { delays, ..Queue::default() }
+    }
+
     /// Asks for a look at once.
     pub fn add(&mut self, key: Key) {
         if let Some(again) = self.busy.get_mut(&key) {
@@ -136,6 +144,7 @@ impl Queue {
     fn ended(&mut self, key: &Key, again: Option<Instant>) {
         let meanwhile = self.busy.remove(key).flatten();
         if let Some(at) = [again, meanwhile].into_iter().flatten().min() {
+            self.delays.observe(at.saturating_duration_since(Instant::now()));
             self.add_at(key.clone(), at);
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::look::Looked;
-use super::metrics::ControllerMetrics;
+use super::metrics::{ControllerMetrics, LookAgainDelays};
 use super::note::Note;
 use crate::events::Events;
 
@@ -83,6 +83,12 @@ impl Reporter {
     #[must_use]
     pub fn is_terminating(&self, namespace: &str) -> bool {
         self.terminating.names().contains(namespace)
+    }
+
+    /// Where it is counted how long slices wait for their next look.
+    #[must_use]
+    pub fn look_again_delays(&self) -> LookAgainDelays {
+        self.metrics.look_again_delays.clone()
     }
 
     /// A second look has ended.

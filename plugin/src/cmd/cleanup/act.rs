@@ -74,8 +74,11 @@ impl Actor<'_> {
             Written::Gone => return Ok(Some(Outcome::Gone)),
             Written::Changed => return Ok(None),
         };
+        if effect == Effect::DryRun {
+            return done(false);
+        }
         // The answer is the slice as it is now: where the rules say so, its finalizer comes off at once.
-        let Some(terminating) = after.filter(|_| effect == Effect::Real) else { return done(false) };
+        let Some(terminating) = after else { return done(true) };
         let terminating = ResourceSlice { metadata: *terminating, content: slice.content.clone() };
         let next: (Judgement, _) = action(&terminating, compositions, Timestamp::now(), self.flags);
         if next.1 != Some(CleanupAction::Release) {

@@ -78,6 +78,8 @@ pub(super) fn item(step: &Step, outcome: &Outcome, now: Timestamp) -> Value {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     changed: usize,
+    /// Of those, deleted and still held by finalizers.
+    held: usize,
     gone: usize,
     skipped: usize,
     pub failed: usize,
@@ -85,11 +87,14 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts.
-    pub fn of<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> Self {
+    pub fn of<'o>(outcomes: impl Iterator<Item = &'o Outcome>, dry_run: DryRun) -> Self {
         let mut tally = Tally::default();
         for outcome in outcomes {
             match outcome {
-                Outcome::Done { .. } => tally.changed += 1,
+                Outcome::Done { released, .. } => {
+                    tally.changed += 1;
+                    tally.held += usize::from(!released && dry_run == DryRun::None);
+                }
                 Outcome::Gone => tally.gone += 1,
                 Outcome::Skipped(_) => tally.skipped += 1,
                 Outcome::Failed(_) => tally.failed += 1,
@@ -106,8 +111,9 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { changed, gone, skipped, failed } = self;
+        let Tally { changed, held, gone, skipped, failed } = self;
+        let held = if *held > 0 { format!(" ({held} still with finalizers)") } else { String::new() };
         let gone = if *gone > 0 { format!("{gone} gone already, ") } else { String::new() };
-        write!(f, "{changed} changed, {gone}{skipped} skipped, {failed} failed")
+        write!(f, "{changed} changed{held}, {gone}{skipped} skipped, {failed} failed")
     }
 }

@@ -34,7 +34,9 @@ pub(super) async fn reachable(cluster: &Cluster) -> Check {
 pub(super) async fn crds(cluster: &Cluster) -> Check {
     let served = match get(cluster, &format!("/apis/{ENO_API_VERSION}")).await {
         Answer::Found(list) => list,
-        Answer::Missing => return Check::failed(Id::Crds, format!("{ENO_API_VERSION} is not served: Eno is not installed")),
+        Answer::Missing => {
+            return Check::failed(Id::Crds, format!("{ENO_API_VERSION} is not served: Eno is not installed"));
+        }
         failed @ Answer::Failed { .. } => return Check::skipped(Id::Crds, format!("cannot tell: {}", failed.reason())),
     };
     let resources = served["resources"].as_array().cloned().unwrap_or_default();

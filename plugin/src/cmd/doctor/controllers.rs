@@ -31,7 +31,9 @@ pub(super) async fn running(cluster: &Cluster, id: Id, app: &str) -> Check {
     }
     let lease = lease(cluster, namespace, &pods).await;
     match lease {
-        Lease::Fresh(renewed) => Check::passed(id, format!("{count}, lease renewed {} ago", age(Some(renewed), Timestamp::now()))),
+        Lease::Fresh(renewed) => {
+            Check::passed(id, format!("{count}, lease renewed {} ago", age(Some(renewed), Timestamp::now())))
+        }
         Lease::Stale(renewed) => {
             let ago = age(Some(renewed), Timestamp::now());
             Check::failed(id, format!("{count}, but its lease was renewed {ago} ago: nobody leads")).with(why)

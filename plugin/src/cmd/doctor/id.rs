@@ -80,35 +80,43 @@ impl Id {
         match self {
             Id::Api => {
                 "Asks the API server for its version.\n\
-                 Fails where it does not answer, or does not accept the credentials. Then nothing else can be checked:\n\
-                 see `kubectl version` and the context of the kubeconfig."
+                 Fails where it does not answer, or does not accept the credentials. Then nothing\n\
+                 else can be checked: see `kubectl version` and the context of the kubeconfig."
             }
             Id::Crds => {
-                "Eno's kinds must be served in version v1 of eno.azure.io: compositions, resourceslices, symphonies and\n\
-                 synthesizers. Fails where one is not: install Eno, or its CRDs. A CRD that is being deleted takes all\n\
-                 objects of its kind along, and what they hold is orphaned."
+                "Eno's kinds must be served in version v1 of eno.azure.io: compositions,\n\
+                 resourceslices, symphonies and synthesizers. Fails where one is not: install\n\
+                 Eno, or its CRDs. A CRD that is being deleted takes all objects of its kind\n\
+                 along, and what they hold is orphaned."
             }
             Id::EnoController => {
-                "Looks for pods with the label app=eno-controller, and for the Lease that one of them holds.\n\
-                 eno-controller sees deletions, collects slices and releases finalizers: without it they wait for ever.\n\
+                "Looks for pods with the label app=eno-controller, and for the Lease that one of\n\
+                 them holds.\n\
+                 eno-controller sees deletions, collects slices and releases finalizers: without\n\
+                 it they wait for ever.\n\
                  Skipped where there is none: it may run elsewhere, or under another label."
             }
             Id::EnoReconciler => {
-                "Looks for pods with the label app=eno-reconciler, and for the Lease that one of them holds.\n\
+                "Looks for pods with the label app=eno-reconciler, and for the Lease that one of\n\
+                 them holds.\n\
                  eno-reconciler creates and deletes the resources: without it no deletion ends.\n\
                  Skipped where there is none: it may run elsewhere, or under another label."
             }
             Id::WebhookConfig => {
-                "The validating and the mutating configuration of eno-webhook must name all of its hooks.\n\
-                 Without them nothing protects slices: `eno-webhook print-config` prints both, to be applied."
+                "The validating and the mutating configuration of eno-webhook must name all of\n\
+                 its hooks.\n\
+                 Without them nothing protects slices: `eno-webhook print-config` prints both, to\n\
+                 be applied."
             }
             Id::WebhookPolicy => {
-                "Hooks that protect must have failurePolicy Fail: with Ignore, what they would deny passes while the\n\
-                 webhook is away. Those that only help must have Ignore, so that they never stand in the way."
+                "Hooks that protect must have failurePolicy Fail: with Ignore, what they would\n\
+                 deny passes while the webhook is away. Those that only help must have Ignore, so\n\
+                 that they never stand in the way."
             }
             Id::WebhookEndpoint => {
                 "The Service that the configuration names must exist and have a ready endpoint.\n\
-                 Fails where it does not: the API server then refuses all that hooks with failurePolicy Fail look at.\n\
+                 Fails where it does not: the API server then refuses all that hooks with\n\
+                 failurePolicy Fail look at.\n\
                  Skipped where the configuration names a URL."
             }
             Id::WebhookCa => {
@@ -116,34 +124,41 @@ impl Id {
                  Skipped where there is none: then the API server's own trust decides."
             }
             Id::WebhookCertificate => {
-                "Connects to the webhook, and checks its certificate as the API server does: signed by the CA bundle,\n\
-                 valid now, for the name that the configuration gives. A warning where it ends soon (--cert-warn).\n\
-                 Skipped where the webhook cannot be reached from here, which is usual outside of the cluster: whether\n\
-                 the API server trusts it, PROBE-DENY and PROBE-ALLOW show."
+                "Connects to the webhook, and checks its certificate as the API server does:\n\
+                 signed by the CA bundle, valid now, for the name that the configuration gives. A\n\
+                 warning where it ends soon (--cert-warn).\n\
+                 Skipped where the webhook cannot be reached from here, which is usual outside of\n\
+                 the cluster: whether the API server trusts it, PROBE-DENY and PROBE-ALLOW show."
             }
             Id::ProbeDeny => {
-                "Deletes a slice that is needed, as a dry run: nothing is deleted, and eno-webhook must deny it. Where it\n\
-                 only warns (--mode=warn), the warning must come. Fails where the deletion passes without a word: the API\n\
-                 server does not ask the webhook, or it only records (--mode=audit).\n\
+                "Deletes a slice that is needed, as a dry run: nothing is deleted, and\n\
+                 eno-webhook must deny it. Where it only warns (--mode=warn), the warning must\n\
+                 come. Fails where the deletion passes without a word: the API server does not\n\
+                 ask the webhook, or it only records (--mode=audit).\n\
                  Skipped where there is no such slice, or you may not delete slices."
             }
             Id::ProbeAllow => {
-                "Deletes a slice that nothing needs, as a dry run; where there is none, creates one, as a dry run. It must\n\
-                 pass. Fails where the webhook denies it, or cannot be reached and so stops what has nothing to do with it.\n\
+                "Deletes a slice that nothing needs, as a dry run; where there is none, creates\n\
+                 one, as a dry run. It must pass. Fails where the webhook denies it, or cannot be\n\
+                 reached and so stops what has nothing to do with it.\n\
                  Skipped where you may not do it."
             }
             Id::SlicesTerminating => {
-                "Slices that are being deleted though a live composition needs them: deleted before the webhook stood\n\
-                 there, or by force. What the next synthesis no longer contains is orphaned, so that a new synthesis that\n\
-                 changes nothing should come first: `kubectl eno resynth`."
+                "Slices that are being deleted though a live composition needs them: deleted\n\
+                 before the webhook stood there, or by force. What the next synthesis no longer\n\
+                 contains is orphaned, so that a new synthesis that changes nothing should come\n\
+                 first: `kubectl eno resynth`."
             }
             Id::RightsRead => {
-                "What this plugin reads, by SelfSubjectAccessReview: slices and compositions, and better namespaces too.\n\
-                 Fails where you may not list slices or compositions: without them nothing can be judged."
+                "What this plugin reads, by SelfSubjectAccessReview: slices and compositions, and\n\
+                 better namespaces too.\n\
+                 Fails where you may not list slices or compositions: without them nothing can be\n\
+                 judged."
             }
             Id::RightsWrite => {
-                "What the commands that write need, by SelfSubjectAccessReview. A warning names what you may not do, and\n\
-                 which command needs it; whoever only reads can ignore it."
+                "What the commands that write need, by SelfSubjectAccessReview. A warning names\n\
+                 what you may not do, and which command needs it; whoever only reads can ignore\n\
+                 it."
             }
         }
     }

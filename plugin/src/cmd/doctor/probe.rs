@@ -49,16 +49,25 @@ impl Probes<'_> {
         let what = format!("dry-run delete of needed slice {}", shown(slice));
         match tried {
             Tried::Denied(_) => Check::passed(Id::ProbeDeny, format!("{what} was denied by the webhook ({took} ms)")),
-            Tried::Passed { warnings } if warnings.iter().any(|warning| warning.contains(WOULD_BE_DENIED)) => Check::passed(
-                Id::ProbeDeny,
-                format!("{what} passed with the webhook's warning ({took} ms): it runs with --mode=warn, and denies nothing"),
-            ),
+            Tried::Passed { warnings } if warnings.iter().any(|warning| warning.contains(WOULD_BE_DENIED)) => {
+                Check::passed(
+                    Id::ProbeDeny,
+                    format!(
+                        "{what} passed with the webhook's warning ({took} ms): it runs with --mode=warn, and denies nothing"
+                    ),
+                )
+            }
             Tried::Passed { .. } => Check::failed(Id::ProbeDeny, format!("{what} passed without a word")).with([
-                "the API server does not ask the webhook, or it runs with --mode=audit, and only the audit log knows".to_owned(),
+                "the API server does not ask the webhook, or it runs with --mode=audit, and only the audit log knows"
+                    .to_owned(),
             ]),
-            Tried::Gone => Check::skipped(Id::ProbeDeny, format!("no probe: slice {} was changed meanwhile", shown(slice))),
+            Tried::Gone => {
+                Check::skipped(Id::ProbeDeny, format!("no probe: slice {} was changed meanwhile", shown(slice)))
+            }
             Tried::NotAllowed(why) => Check::skipped(Id::ProbeDeny, format!("no probe: {why}")),
-            Tried::Broken(why) => Check::failed(Id::ProbeDeny, format!("{what} was refused, but not by the rules")).with([why]),
+            Tried::Broken(why) => {
+                Check::failed(Id::ProbeDeny, format!("{what} was refused, but not by the rules")).with([why])
+            }
         }
     }
 
@@ -107,7 +116,8 @@ impl Probes<'_> {
     async fn delete(&self, slice: &Metadata) -> (Tried, u128) {
         self.cluster.warnings.take();
         let begun = Instant::now();
-        let deleted = client::delete::<ResourceSlice>(&self.cluster.client, slice, Effect::DryRun, self.cluster.timeout);
+        let deleted =
+            client::delete::<ResourceSlice>(&self.cluster.client, slice, Effect::DryRun, self.cluster.timeout);
         let tried = match deleted.await {
             Ok(Written::Done(_)) => Tried::Passed { warnings: self.cluster.warnings.take() },
             Ok(Written::Gone | Written::Changed) => Tried::Gone,
@@ -156,7 +166,8 @@ mod tests {
     fn tells_who_refused() {
         let hook = format!("admission webhook \"slices-delete.{HOOK_DOMAIN}\" denied the request: resourceslice a/b");
         assert!(matches!(refused(403, &hook), Tried::Denied(_)));
-        let down = format!("Internal error: failed calling webhook \"slices-delete.{HOOK_DOMAIN}\": connection refused");
+        let down =
+            format!("Internal error: failed calling webhook \"slices-delete.{HOOK_DOMAIN}\": connection refused");
         assert!(matches!(refused(500, &down), Tried::Broken(_)));
         assert!(matches!(refused(403, "User \"eve\" cannot delete resource"), Tried::NotAllowed(_)));
     }

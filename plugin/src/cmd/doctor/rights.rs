@@ -35,9 +35,10 @@ const WRITE: [Right; 7] = [
 pub(super) async fn read(cluster: &Cluster, namespace: Option<&str>) -> Check {
     match missing(cluster, namespace, &READ).await {
         Err(why) => Check::skipped(Id::RightsRead, format!("cannot tell what you may read: {why}")),
-        Ok(missing) if missing.is_empty() => {
-            Check::passed(Id::RightsRead, format!("you may list, get and watch slices and compositions{}", shown(namespace)))
-        }
+        Ok(missing) if missing.is_empty() => Check::passed(
+            Id::RightsRead,
+            format!("you may list, get and watch slices and compositions{}", shown(namespace)),
+        ),
         Ok(missing) => {
             let details = missing.iter().map(named);
             if missing.iter().any(|(verb, _, _)| *verb == "list") {
@@ -57,8 +58,10 @@ pub(super) async fn write(cluster: &Cluster, namespace: Option<&str>) -> Check {
             Id::RightsWrite,
             format!("you may delete, patch, create and force slices and compositions{}", shown(namespace)),
         ),
-        Ok(missing) => Check::warning(Id::RightsWrite, format!("some commands that write will fail{}", shown(namespace)))
-            .with(missing.iter().map(named)),
+        Ok(missing) => {
+            Check::warning(Id::RightsWrite, format!("some commands that write will fail{}", shown(namespace)))
+                .with(missing.iter().map(named))
+        }
     }
 }
 

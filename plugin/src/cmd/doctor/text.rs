@@ -71,7 +71,8 @@ mod tests {
     fn meaning_is_never_by_colour_alone() {
         let outcomes = [Outcome::Passed, Outcome::Warning, Outcome::Failed, Outcome::Skipped];
         for ascii in [true, false] {
-            let marks: std::collections::BTreeSet<&str> = outcomes.iter().map(|outcome| mark(*outcome, ascii)).collect();
+            let marks: std::collections::BTreeSet<&str> =
+                outcomes.iter().map(|outcome| mark(*outcome, ascii)).collect();
             assert_eq!(marks.len(), outcomes.len());
         }
         assert!(outcomes.iter().all(|outcome| mark(*outcome, true).is_ascii()));

@@ -80,11 +80,15 @@ pub(super) fn configuration(hooks: &[Hook], namespace: Option<&str>) -> Check {
     };
     if hooks.is_empty() {
         let place = namespace.map_or_else(String::new, |namespace| format!(" for namespace {namespace}"));
-        return Check::failed(Id::WebhookConfig, format!("no webhook configuration of {WEBHOOK_NAME}{place}: nothing is protected"));
+        return Check::failed(
+            Id::WebhookConfig,
+            format!("no webhook configuration of {WEBHOOK_NAME}{place}: nothing is protected"),
+        );
     }
     let (mut protecting, helping) = (missing("Fail"), missing("Ignore"));
     // The CRDs may be guarded by other means.
-    let definitions = protecting.iter().position(|name| *name == "definitions-delete").map(|index| protecting.remove(index));
+    let definitions =
+        protecting.iter().position(|name| *name == "definitions-delete").map(|index| protecting.remove(index));
     let lacks = |names: &[&str]| format!("hooks are missing: {}", names.join(", "));
     if !protecting.is_empty() {
         return Check::failed(Id::WebhookConfig, lacks(&protecting));
@@ -100,7 +104,10 @@ pub(super) fn configuration(hooks: &[Hook], namespace: Option<&str>) -> Check {
 pub(super) fn policy(hooks: &[Hook]) -> Check {
     let wrong: Vec<String> = hooks.iter().filter_map(wrong_policy).collect();
     if wrong.is_empty() {
-        return Check::passed(Id::WebhookPolicy, "failurePolicy is Fail where a hook protects, and Ignore where it helps");
+        return Check::passed(
+            Id::WebhookPolicy,
+            "failurePolicy is Fail where a hook protects, and Ignore where it helps",
+        );
     }
     Check::warning(Id::WebhookPolicy, "failurePolicy is not as eno-webhook prints it").with(wrong)
 }
@@ -130,7 +137,10 @@ pub(super) async fn endpoint(cluster: &Cluster, hook: &Hook) -> (Check, Place) {
             name: host.trim_matches(['[', ']']).to_owned(),
             addresses: vec![format!("{host}:{}", url.port_u16().unwrap_or(443))],
         };
-        return (Check::skipped(Id::WebhookEndpoint, format!("it is reached by URL, at {}", place.addresses[0])), place);
+        return (
+            Check::skipped(Id::WebhookEndpoint, format!("it is reached by URL, at {}", place.addresses[0])),
+            place,
+        );
     }
     let (namespace, name) = (text(client, "/service/namespace"), text(client, "/service/name"));
     let port = client["service"]["port"].as_u64().unwrap_or(443);
@@ -141,7 +151,9 @@ pub(super) async fn endpoint(cluster: &Cluster, hook: &Hook) -> (Check, Place) {
         Answer::Missing => {
             return (Check::failed(Id::WebhookEndpoint, format!("{shown} does not exist")), place);
         }
-        other => return (Check::skipped(Id::WebhookEndpoint, format!("cannot read {shown}: {}", other.reason())), place),
+        other => {
+            return (Check::skipped(Id::WebhookEndpoint, format!("cannot read {shown}: {}", other.reason())), place);
+        }
     };
     if service["spec"]["ports"].as_array().into_iter().flatten().all(|known| known["port"] != port) {
         return (Check::failed(Id::WebhookEndpoint, format!("{shown} has no port {port}")), place);
@@ -173,7 +185,9 @@ fn ready(slice: &Value) -> Vec<String> {
     let endpoints = slice["endpoints"].as_array().into_iter().flatten();
     let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
     let addresses = ready.filter_map(|endpoint| endpoint.pointer("/addresses/0").and_then(Value::as_str));
-    addresses.map(|host| if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }).collect()
+    addresses
+        .map(|host| if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
+        .collect()
 }
 
 /// Standard base64; what is none is left out.
@@ -202,7 +216,9 @@ mod tests {
 
     #[test]
     fn decodes_base64() {
-        for (encoded, plain) in [("", ""), ("aA==", "h"), ("aGk=", "hi"), ("aGkh", "hi!"), ("LS0tLS1CRUdJTg==", "-----BEGIN")] {
+        for (encoded, plain) in
+            [("", ""), ("aA==", "h"), ("aGk=", "hi"), ("aGkh", "hi!"), ("LS0tLS1CRUdJTg==", "-----BEGIN")]
+        {
             assert_eq!(base64(encoded), plain.as_bytes());
         }
     }

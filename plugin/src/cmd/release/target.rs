@@ -1,6 +1,7 @@
 //! Which objects are to be released.
 
 use eno_shared::api::{Composition, Kind as _, ResourceSlice};
+use eno_shared::client::ReadError;
 use eno_shared::names::{ENO_GROUP, ENO_VERSION};
 
 use crate::failure::Failure;
@@ -77,6 +78,14 @@ impl Kind {
         match self {
             Kind::Slice => ResourceSlice::path(Some(namespace)),
             Kind::Composition => Composition::path(Some(namespace)),
+        }
+    }
+
+    /// A request about such an object failed.
+    pub fn failure(self, error: &ReadError, host: &str) -> Failure {
+        match self {
+            Kind::Slice => Failure::read::<ResourceSlice>(error, host),
+            Kind::Composition => Failure::read::<Composition>(error, host),
         }
     }
 

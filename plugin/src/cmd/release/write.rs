@@ -63,10 +63,17 @@ impl<'a> Release<'a> {
 
     fn failure(&self, error: &ReadError) -> Failure {
         let host = &self.writer.cluster.host;
-        match self.kind {
-            Kind::Slice => Failure::read::<ResourceSlice>(error, host),
-            Kind::Composition => Failure::read::<Composition>(error, host),
+        if let ReadError::Api(status) = error
+            && status.message.contains("failed calling webhook")
+            && status.message.contains(HOOK_DOMAIN)
+        {
+            return Failure::verbatim(format!(
+                "Error from server ({}): {}\nThe webhook does not answer, and nothing passes without it. Next: kubectl \
+                 eno doctor",
+                status.reason, status.message
+            ));
         }
+        self.kind.failure(error, host)
     }
 }
 

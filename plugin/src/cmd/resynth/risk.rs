@@ -17,6 +17,13 @@ pub(super) struct Risk {
     slices: Vec<String>,
 }
 
+impl Risk {
+    /// Would Eno do nothing, whoever asks?
+    pub fn is_ignored(&self) -> bool {
+        self.refusal == Refusal::NoSynthesizer
+    }
+}
+
 impl fmt::Display for Risk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.refusal)?;

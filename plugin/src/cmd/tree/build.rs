@@ -76,7 +76,7 @@ impl<'a> Forest<'a> {
             composition.spec.depends_on.iter().map(|on| self.dependency(namespace, &on.namespace, &on.name)).collect();
         children.extend(self.syntheses(composition, namespace));
         Some(Node {
-            reason: (!codes.is_empty()).then(|| codes.join(",")),
+            reason: crate::item::first_and_more(&codes),
             creation_timestamp: composition.metadata.creation_timestamp,
             children,
             ..node
@@ -95,8 +95,11 @@ impl<'a> Forest<'a> {
 
     fn syntheses(&self, composition: &Composition, namespace: &str) -> Vec<Node> {
         let status = &composition.status;
-        let known =
-            [("inFlight", &status.in_flight_synthesis), ("current", &status.current_synthesis), ("previous", &status.previous_synthesis)];
+        let known = [
+            ("inFlight", &status.in_flight_synthesis),
+            ("current", &status.current_synthesis),
+            ("previous", &status.previous_synthesis),
+        ];
         let known = known.into_iter().filter_map(|(which, synthesis)| Some((which, synthesis.as_ref()?)));
         let mut nodes: Vec<Node> = known
             .clone()

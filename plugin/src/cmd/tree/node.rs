@@ -97,6 +97,11 @@ impl Node {
     fn label(&self) -> String {
         match &self.resource {
             Some(resource) => resource.to_string(),
+            // As much of a uuid as tells syntheses apart.
+            None if self.kind == "Synthesis" => {
+                let uuid = self.name.find('/').map_or(self.name.len(), |slash| (slash + 9).min(self.name.len()));
+                format!("{}/{}", self.kind, self.name.get(..uuid).unwrap_or(&self.name))
+            }
             None => format!("{}/{}", self.kind, self.name),
         }
     }

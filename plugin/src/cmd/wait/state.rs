@@ -28,6 +28,8 @@ pub(super) struct Waiting {
     pub text: String,
     /// One line for each blocker, with its code.
     pub why: Vec<String>,
+    /// The object could not be read.
+    pub unreadable: bool,
 }
 
 /// What was read, and of whom.
@@ -98,7 +100,10 @@ pub(super) fn of_composition(asked: &Asked<'_>, state: WaitFor) -> State {
     let composition = match compositions.get(asked.name) {
         Lookup::Found(composition) if is_same(asked, &composition.metadata.uid) => composition,
         Lookup::Found(_) | Lookup::Missing => return gone(state),
-        Lookup::Unknown(why) => return waiting(asked.uid.unwrap_or_default(), format!("it cannot be read: {why}"), &[]),
+        Lookup::Unknown(why) => {
+            let (uid, text) = (asked.uid.unwrap_or_default().to_owned(), format!("it cannot be read: {why}"));
+            return State::Waiting(Waiting { uid, why: vec![text.clone()], text, unreadable: true });
+        }
     };
     let uid = &composition.metadata.uid;
     match state {
@@ -172,7 +177,7 @@ fn waiting(uid: &str, text: String, blockers: &[Blocker]) -> State {
     if why.is_empty() {
         why.push(text.clone());
     }
-    State::Waiting(Waiting { uid: uid.to_owned(), text, why })
+    State::Waiting(Waiting { uid: uid.to_owned(), text, why, unreadable: false })
 }
 
 #[cfg(test)]
@@ -186,7 +191,8 @@ mod tests {
 
     #[test]
     fn knows_the_spellings_of_kubectl() {
-        for slice in ["slice/x", "ResourceSlices/x", "resourceslices.eno.azure.io/x", "resourceslice.v1.eno.azure.io/x"] {
+        for slice in ["slice/x", "ResourceSlices/x", "resourceslices.eno.azure.io/x", "resourceslice.v1.eno.azure.io/x"]
+        {
             assert_eq!(parse(&[slice]), Ok((true, "x".to_owned())), "{slice}");
         }
         assert_eq!(parse(&["comp", "x"]), Ok((false, "x".to_owned())));

@@ -125,11 +125,7 @@ fn syntheses(composition: &Composition) -> Vec<SynthesisItem> {
 }
 
 /// What a deletion waits for, in the order in which Eno works.
-fn deletion_steps(
-    composition: &Composition,
-    finding: &CompositionFinding<'_>,
-    no_slices: bool,
-) -> Vec<DeletionStep> {
+fn deletion_steps(composition: &Composition, finding: &CompositionFinding<'_>, no_slices: bool) -> Vec<DeletionStep> {
     if !composition.metadata.is_deleting() {
         return vec![];
     }
@@ -141,10 +137,12 @@ fn deletion_steps(
         .current_synthesis
         .as_ref()
         .and_then(|_| reconciled_deletion(composition).err().or_else(of_slices));
-    let dependents = finding
-        .blockers
-        .iter()
-        .any(|blocker| matches!(blocker, Blocker::DependentsExist { .. } | Blocker::StaleDependents { .. } | Blocker::CircularDependency { .. }));
+    let dependents = finding.blockers.iter().any(|blocker| {
+        matches!(
+            blocker,
+            Blocker::DependentsExist { .. } | Blocker::StaleDependents { .. } | Blocker::CircularDependency { .. }
+        )
+    });
     let foreign = finding.blockers.iter().any(|blocker| matches!(blocker, Blocker::ForeignFinalizer { .. }));
     let resources = if orphans_resources(composition) {
         "its resources are left behind, on purpose"

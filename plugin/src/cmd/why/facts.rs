@@ -166,7 +166,8 @@ pub(super) fn summary(composition: &Composition) -> Option<Fact> {
     }
     let error = if summary.error.is_empty() { String::new() } else { format!(": {}", summary.error) };
     // Eno returns from a deletion before it writes this (S14).
-    let stale = if composition.metadata.is_deleting() { ", as of before its deletion: Eno does not refresh it" } else { "" };
+    let stale =
+        if composition.metadata.is_deleting() { ", as of before its deletion: Eno does not refresh it" } else { "" };
     Some(fact("status.simplified", format!("Eno sums it up as {}{error}{stale}", summary.status)))
 }
 

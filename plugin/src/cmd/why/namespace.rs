@@ -20,11 +20,8 @@ pub(super) fn explain(asked: &Asked<'_>, namespace: &Namespace, symphonies: &Lis
     let compositions = snapshot.namespaces.compositions(asked.namespace);
     let findings: Vec<CompositionFinding<'_>> =
         compositions.names().filter_map(|name| CompositionFinding::of(snapshot, asked.namespace, name)).collect();
-    let objects = EnoObjects {
-        symphonies: symphonies.items.len(),
-        compositions: findings.len(),
-        slices: snapshot.slices.len(),
-    };
+    let objects =
+        EnoObjects { symphonies: symphonies.items.len(), compositions: findings.len(), slices: snapshot.slices.len() };
     let terminating = namespace.is_terminating();
     let blockers = namespace_blockers(terminating, objects);
     let waiting_since = metadata.deletion_timestamp.filter(|_| !blockers.is_empty());

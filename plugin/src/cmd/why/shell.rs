@@ -1,7 +1,7 @@
 //! Words of a command line that people copy into a shell.
 
 /// The word, so that a shell takes it as it is. Names and uuids come from the cluster, or from a dump of anybody's.
-pub(super) fn quoted(word: &str) -> String {
+pub(in crate::cmd) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./+@%,:=".contains(c);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
         return word.to_owned();

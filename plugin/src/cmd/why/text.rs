@@ -4,7 +4,7 @@ use super::explanation::{Explanation, Fact, Says};
 use super::facts::counted;
 use crate::age::age;
 use crate::cli::WhyFlags;
-use crate::downstream::Presence;
+use crate::downstream::{NOT_LOOKED_AT, Presence};
 use crate::item::composition::{self, CompositionItem};
 use crate::item::{COLUMNS, Item};
 use crate::output::painter;
@@ -56,7 +56,7 @@ pub(super) fn render(explanation: &Explanation, flags: &WhyFlags) -> Vec<String>
             text
         }),
     );
-    orphans(&mut lines, explanation, flags.show_all);
+    orphans(&mut lines, explanation, flags.show_all, !flags.source.filenames.is_empty());
     section(
         &mut lines,
         "Next",
@@ -119,12 +119,16 @@ fn composition_table(
     let shown = ["NAME", "STATE", "BLOCKED-BY", "SLICES", "RESOURCES", "AGE"];
     let columns: Vec<_> =
         shown.iter().filter_map(|header| composition::COLUMNS.iter().find(|column| column.header == *header)).collect();
-    let rows = compositions.iter().map(|item| columns.iter().map(|column| column.cell(item, explanation.now)).collect());
-    Table::new(&shown, rows.collect())
-        .lines(true, "  ", |header, cell| if header == "STATE" { paint(cell) } else { cell.to_owned() })
+    let rows =
+        compositions.iter().map(|item| columns.iter().map(|column| column.cell(item, explanation.now)).collect());
+    Table::new(&shown, rows.collect()).lines(
+        true,
+        "  ",
+        |header, cell| if header == "STATE" { paint(cell) } else { cell.to_owned() },
+    )
 }
 
-fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
+fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool, offline: bool) {
     let all = &explanation.orphans;
     if all.is_empty() {
         return;
@@ -135,8 +139,8 @@ fn orphans(lines: &mut Vec<String>, explanation: &Explanation, show_all: bool) {
     if all.len() > few {
         shown.push(format!("  … {} more (--show-all)", all.len() - few));
     }
-    if all.iter().all(|resource| resource.presence == Presence::NotLookedAt) {
-        shown.push("  whether they exist was not looked at (see --target-same)".to_owned());
+    if !offline && all.iter().all(|resource| resource.presence == Presence::NotLookedAt) {
+        shown.push(format!("  {NOT_LOOKED_AT}"));
     }
     let title = match &explanation.says {
         // Eno makes the next synthesis without it: what that still holds stays in its care.
@@ -160,7 +164,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn section(lines: &mut Vec<String>, title: &str, body: impl IntoIterator<Item = String>) {
+pub(in crate::cmd) fn section(lines: &mut Vec<String>, title: &str, body: impl IntoIterator<Item = String>) {
     let mut body = body.into_iter().peekable();
     if body.peek().is_some() {
         lines.extend([String::new(), title.to_owned()]);
@@ -169,7 +173,7 @@ fn section(lines: &mut Vec<String>, title: &str, body: impl IntoIterator<Item = 
 }
 
 /// Breaks at spaces. A word that is longer stays whole.
-fn wrapped(text: &str, indent: &str) -> Vec<String> {
+pub(in crate::cmd) fn wrapped(text: &str, indent: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in sanitized(text).split(' ') {
         match lines.last_mut() {

@@ -138,11 +138,7 @@ impl Splitter {
         Ok(())
     }
 
-    fn close(
-        &mut self,
-        byte: u8,
-        each: &mut impl FnMut(Part<'_>) -> Result<(), OtherShape>,
-    ) -> Result<(), OtherShape> {
+    fn close(&mut self, byte: u8, each: &mut impl FnMut(Part<'_>) -> Result<(), OtherShape>) -> Result<(), OtherShape> {
         if self.in_items && self.depth == 2 {
             self.in_items = false;
         }

@@ -16,6 +16,9 @@ pub(super) fn split(
     loop {
         line.clear();
         if text.read_until(b'\n', &mut line)? == 0 {
+            if splitter.dropping.is_some_and(|dropping| dropping.quote.is_some()) {
+                return Err(OtherShape);
+            }
             splitter.end_item(&mut each)?;
             return splitter.end_document(&mut each);
         }
@@ -29,8 +32,16 @@ struct Splitter {
     document: Vec<u8>,
     item: Vec<u8>,
     items: Items,
-    /// Indentation of the key whose block is being dropped.
-    dropping: Option<usize>,
+    dropping: Option<Dropping>,
+}
+
+/// A value of several lines that is being dropped.
+#[derive(Clone, Copy)]
+struct Dropping {
+    /// Indentation of its key: all lines of the value are deeper.
+    key: usize,
+    /// What ends it; a block ends with the indentation.
+    quote: Option<u8>,
 }
 
 /// Where the scan is with regard to the list of items.
@@ -52,11 +63,22 @@ impl Splitter {
     ) -> Result<(), OtherShape> {
         let indent = line.iter().take_while(|byte| **byte == b' ').count();
         let content = line[indent..].trim_ascii_end();
-        if let Some(key) = self.dropping {
-            if content.is_empty() || indent > key {
-                return Ok(());
+        if let Some(Dropping { key, quote }) = self.dropping {
+            match quote {
+                None if content.is_empty() || indent > key => return Ok(()),
+                None => self.dropping = None,
+                Some(_) if content.is_empty() => return Ok(()),
+                // The text in quotes is none: whatever this is, nothing may be lost of it.
+                Some(_) if indent <= key => return Err(OtherShape),
+                Some(quote) => {
+                    match closing(content, quote) {
+                        None => {}
+                        Some(end) if end + 1 == content.len() => self.dropping = None,
+                        Some(_) => return Err(OtherShape),
+                    }
+                    return Ok(());
+                }
             }
-            self.dropping = None;
         }
         if indent == 0 && is_separator(content) {
             self.end_item(each)?;
@@ -108,14 +130,10 @@ impl Splitter {
         let target = if matches!(self.items, Items::Within(_)) { &mut self.item } else { &mut self.document };
         match kept {
             Line::Whole => target.extend_from_slice(line),
-            Line::Emptied { until } => {
+            Line::Emptied { until, rest } => {
                 target.extend_from_slice(&line[..until]);
                 target.extend_from_slice(b" ''\n");
-            }
-            Line::BlockEmptied { until, indent } => {
-                target.extend_from_slice(&line[..until]);
-                target.extend_from_slice(b" ''\n");
-                self.dropping = Some(indent);
+                self.dropping = rest;
             }
         }
     }
@@ -149,48 +167,48 @@ fn is_dash(content: &[u8]) -> bool {
 /// What becomes of a line where manifests are not kept.
 enum Line {
     Whole,
-    /// The value after this place is dropped.
-    Emptied { until: usize },
-    /// So is the block below the key at this indentation.
-    BlockEmptied { until: usize, indent: usize },
+    /// The value after this place is dropped, and the rest of it, where it has more lines.
+    Emptied {
+        until: usize,
+        rest: Option<Dropping>,
+    },
 }
 
 fn cut(line: &[u8]) -> Line {
     const KEY: &[u8] = b"manifest:";
     let spaces = line.iter().take_while(|byte| **byte == b' ').count();
-    let indent = if line[spaces..].starts_with(b"- ") { spaces + 2 } else { spaces };
-    let Some(value) = line[indent..].strip_prefix(KEY) else { return Line::Whole };
-    let until = indent + KEY.len();
+    let key = if line[spaces..].starts_with(b"- ") { spaces + 2 } else { spaces };
+    let Some(value) = line[key..].strip_prefix(KEY) else { return Line::Whole };
+    let until = key + KEY.len();
     let value = value.trim_ascii();
     match value {
-        b"|" | b"|-" | b"|+" | b">" | b">-" | b">+" => Line::BlockEmptied { until, indent },
-        [b'\'', within @ .., b'\''] if !has_single_quote(within) => Line::Emptied { until },
-        [b'"', within @ .., b'"'] if !has_double_quote(within) => Line::Emptied { until },
+        b"|" | b"|-" | b"|+" | b">" | b">-" | b">+" => {
+            Line::Emptied { until, rest: Some(Dropping { key, quote: None }) }
+        }
+        [quote @ (b'\'' | b'"'), text @ ..] => match closing(text, *quote) {
+            Some(end) if end + 1 == text.len() => Line::Emptied { until, rest: None },
+            Some(_) => Line::Whole,
+            None => Line::Emptied { until, rest: Some(Dropping { key, quote: Some(*quote) }) },
+        },
         _ => Line::Whole,
     }
 }
 
-/// One that is not doubled.
-fn has_single_quote(text: &[u8]) -> bool {
-    let mut quotes = memchr::memchr_iter(b'\'', text);
-    while let Some(first) = quotes.next() {
-        if quotes.next() != Some(first + 1) {
-            return true;
+/// Where the text in quotes ends. A quote within is doubled (`'`), or escaped (`"`).
+fn closing(text: &[u8], quote: u8) -> Option<usize> {
+    let mut from = 0;
+    while from < text.len() {
+        let found = if quote == b'"' {
+            memchr::memchr2(b'"', b'\\', &text[from..])
+        } else {
+            memchr::memchr(b'\'', &text[from..])
+        };
+        let at = from + found?;
+        let within = text[at] == b'\\' || (quote == b'\'' && text.get(at + 1) == Some(&b'\''));
+        if !within {
+            return Some(at);
         }
+        from = at + 2;
     }
-    false
-}
-
-/// One that is not escaped, or an escape of the quote that should end the text.
-fn has_double_quote(text: &[u8]) -> bool {
-    let mut escaped = false;
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return true,
-            _ => {}
-        }
-    }
-    escaped
+    None
 }

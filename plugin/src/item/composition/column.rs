@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{CompositionItem, Resources, Slices};
 use crate::age::age;
 use crate::item::column::{joined, none};
+use crate::item::first_and_more;
 
 /// One column.
 pub struct Column {
@@ -37,10 +38,9 @@ pub const COLUMNS: [Column; 15] = [
     Column::new("NAMESPACE", ".namespace", |item, _| item.namespace.clone()),
     Column::new("NAME", ".name", |item, _| item.name.clone()),
     Column::new("STATE", ".state", |item, _| item.state.to_owned()),
-    Column::new("BLOCKED-BY", ".blockers[*].code", |item, _| match item.blockers.as_slice() {
-        [] => none(),
-        [only] => only.code.to_owned(),
-        [first, rest @ ..] => format!("{},+{}", first.code, rest.len()),
+    Column::new("BLOCKED-BY", ".blockers[*].code", |item, _| {
+        let codes: Vec<&str> = item.blockers.iter().map(|blocker| blocker.code).collect();
+        first_and_more(&codes).unwrap_or_else(none)
     }),
     Column::new("SLICES", ".slices.total", |item, _| {
         let Slices { total, missing } = item.slices;

@@ -55,7 +55,10 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         ),
         Blocker::CompositionsLeft { compositions } | Blocker::CompositionsUnreconciled { compositions } => {
             let name = quoted(compositions.first()?);
-            Step::new("see what its compositions wait for", format!("kubectl eno why composition/{name} -n {namespace}"))
+            Step::new(
+                "see what its compositions wait for",
+                format!("kubectl eno why composition/{name} -n {namespace}"),
+            )
         }
         Blocker::ObjectsLeft { .. } => Step::new(
             "see what the compositions of the namespace wait for",

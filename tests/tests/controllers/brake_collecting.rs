@@ -29,7 +29,7 @@ async fn pauses_at_much_garbage_and_goes_on_when_a_live_look_agrees() -> Result<
     ground.control(&["--leader-elect=true", &lease]).await?;
     ground.looked("Collect/Unreferenced", "collected", 150).await?;
     ground.logged(&["collecting pauses: more slices than usual are garbage", "known=153"]).await?;
-    ground.logged(&["collecting goes on: a live look has decided", "not_agreed=0"]).await?;
+    ground.logged(&["collecting goes on: a live look has decided", "agreed=150 not_agreed=0"]).await?;
     let told = ground.told("CollectingPaused").await?;
     assert_eq!((&*told[0].type_, &*told[0].regarding), ("Warning", "Lease/eno-webhook"));
     assert!(told[0].note.contains("of 153 slices are garbage at once"), "{}", told[0].note);
