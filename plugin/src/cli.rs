@@ -3,8 +3,8 @@
 mod cleanup;
 mod compositions;
 mod connection;
-mod downstream;
 mod doctor;
+mod downstream;
 mod examples;
 mod help;
 mod orphans;
@@ -15,8 +15,8 @@ mod restore;
 mod resynth;
 mod snapshot;
 mod source;
-mod wait;
 mod tree;
+mod wait;
 mod write;
 
 use std::ffi::OsString;
@@ -30,19 +30,19 @@ use crate::failure::Failure;
 pub use cleanup::{CleanupAction, CleanupFlags};
 pub use compositions::CompositionsFlags;
 pub use connection::Connection;
-pub use downstream::DownstreamFlags;
 pub use doctor::DoctorFlags;
+pub use downstream::DownstreamFlags;
 pub use examples::{EXAMPLES, Example};
 pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
 pub use plan_delete::{Cascade, PlanDeleteFlags};
-pub use snapshot::{SnapshotFlags, SnapshotForm};
 pub use release::ReleaseFlags;
 pub use restore::RestoreFlags;
 pub use resynth::ResynthFlags;
+pub use snapshot::{SnapshotFlags, SnapshotForm};
 pub use source::SourceFlags;
-pub use wait::{WaitFlags, WaitFor};
 pub use tree::TreeFlags;
+pub use wait::{WaitFlags, WaitFor};
 pub use write::{DryRun, ResultFormat, WriteFlags};
 
 /// `kubectl eno`.

@@ -11,8 +11,8 @@ mod restore;
 mod resynth;
 pub mod slices;
 mod snapshot;
-mod wait;
 mod tree;
+mod wait;
 pub mod why;
 
 use std::process::ExitCode;

@@ -21,8 +21,10 @@ every command takes.";
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0   done; also where nothing was found
-  1   an error: usage, a failed request, an object that does not exist
-  2   cannot tell: what decides could not be read (why, plan-delete, orphans)
+  1   an error: usage, a failed request, an object that does not exist; a check of
+      \"doctor\" failed
+  2   cannot tell: what decides could not be read (why, tree, plan-delete,
+      orphans, wait)
   4   refused for safety: something is still needed; nothing was written
   124 a wait took longer than --timeout
   130 Ctrl-C: the request in flight was finished, and no other begun

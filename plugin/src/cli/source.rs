@@ -48,7 +48,14 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         super::Command::Orphans(flags) => &flags.source,
         super::Command::PlanDelete(flags) => &flags.source,
         super::Command::Tree(flags) => &flags.source,
-        super::Command::Doctor(_) | super::Command::Wait(_) | super::Command::Snapshot(_) | super::Command::Cleanup(_) | super::Command::Resynth(_) | super::Command::Release(_) | super::Command::Restore(_) | super::Command::Options => return Ok(()),
+        super::Command::Doctor(_)
+        | super::Command::Wait(_)
+        | super::Command::Snapshot(_)
+        | super::Command::Cleanup(_)
+        | super::Command::Resynth(_)
+        | super::Command::Release(_)
+        | super::Command::Restore(_)
+        | super::Command::Options => return Ok(()),
     };
     if source.filenames.is_empty() {
         return Ok(());

@@ -57,8 +57,11 @@ pub(super) async fn run(flags: &PlanDeleteFlags, cli: &Cli) -> Result<ExitCode, 
                 source.all_of(&name, Depth::Manifests)
             );
             let snapshot = snapshot?;
-            if found == Lookup::Missing {
-                return Err(kind.not_found(&name, matches!(source, Source::Dump(_))));
+            // A dump may lack the namespace itself, and hold what is in it.
+            let holds = !snapshot.slices.is_empty() || snapshot.namespaces.compositions(&name).names().next().is_some();
+            let offline = matches!(source, Source::Dump(_));
+            if found.found().is_none() && !(holds && offline) && (offline || found == Lookup::Missing) {
+                return Err(kind.not_found(&name, offline));
             }
             let asked = Asked { snapshot: &snapshot, namespace: &name, name: &name, cascade: flags.cascade };
             namespace::plan(&asked, &found, &symphonies)

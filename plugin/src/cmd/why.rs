@@ -58,7 +58,7 @@ struct Asked<'a> {
     namespace: &'a str,
     name: &'a str,
     patience: SignedDuration,
-    advice: Advice<'a>,
+    advice: Advice,
 }
 
 /// The namespace of the object: the one asked for, or the only one of a dump that has it. `None` where none has.

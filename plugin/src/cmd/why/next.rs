@@ -3,10 +3,9 @@
 mod against;
 
 use eno_shared::api::{Composition, Kind, ResourceSlice};
-use eno_shared::names::{CLEANUP_FINALIZER, ENO_GROUP};
-use eno_shared::patch::remove_finalizer;
+use eno_shared::names::ENO_GROUP;
 use eno_shared::stuck::Blocker;
-use eno_shared::{Compositions, Reason, Verdict};
+use eno_shared::{Reason, Verdict};
 use serde::Serialize;
 
 use super::shell::quoted;
@@ -29,22 +28,22 @@ impl Step {
 }
 
 /// What to advise about objects of a namespace.
-pub(super) struct Advice<'a> {
+pub(super) struct Advice {
     /// Quoted.
     namespace: String,
-    compositions: &'a Compositions,
     offline: String,
 }
 
-impl<'a> Advice<'a> {
+impl Advice {
     /// `offline` are the flags that lead to the dump, empty for a cluster.
-    pub(super) fn new(namespace: &str, compositions: &'a Compositions, offline: String) -> Self {
-        Advice { namespace: quoted(namespace), compositions, offline }
+    pub(super) fn new(namespace: &str, offline: String) -> Self {
+        Advice { namespace: quoted(namespace), offline }
     }
 
-    /// About a slice.
-    pub(super) fn for_slice(&self, finding: &Finding<'_>) -> Vec<Step> {
+    /// About a slice, which has waited for long where it is stuck.
+    pub(super) fn for_slice(&self, finding: &Finding<'_>, stuck: bool) -> Vec<Step> {
         let (metadata, namespace) = (finding.seen.metadata(), &self.namespace);
+        let slice = quoted(&format!("{}/{}", ResourceSlice::SINGULAR, metadata.name));
         let object = quoted(&format!("{}.{ENO_GROUP}/{}", ResourceSlice::PLURAL, metadata.name));
         if finding.seen.unreadable.is_some() {
             return vec![Step::new("see what it is", format!("kubectl get {object} -n {namespace} -o yaml"))];
@@ -59,7 +58,7 @@ impl<'a> Advice<'a> {
                 steps.push(Step::new("look again in a few seconds", self.why(ResourceSlice::SINGULAR, &metadata.name)));
             }
             Verdict::Collect => {
-                let command = format!("kubectl delete {object} -n {namespace}");
+                let command = format!("kubectl eno cleanup -n {namespace}");
                 steps.push(Step::new("nothing needs it: it may be deleted", command));
             }
             Verdict::Hold => {
@@ -67,15 +66,17 @@ impl<'a> Advice<'a> {
                 steps.extend(composition.map(|name| {
                     Step::new("see what the composition waits for", self.why(Composition::SINGULAR, name))
                 }));
+                // Nobody is led to force what only takes its time.
+                if stuck {
+                    let what = "last resort, which orphans what is left; this only tries it";
+                    let command = format!("kubectl eno release {slice} -n {namespace} --force --dry-run=server");
+                    steps.push(Step::new(what, command));
+                }
             }
             Verdict::Release if finding.judgement.reason == Reason::NoFinalizer => {}
             Verdict::Release => {
-                // The patch tests what it rests on: it cannot hit another object, nor another finalizer.
-                let patch = remove_finalizer(metadata, CLEANUP_FINALIZER);
-                steps.extend(patch.and_then(|patch| serde_json::to_string(&patch).ok()).map(|patch| {
-                    let command = format!("kubectl patch {object} -n {namespace} --type=json -p {}", quoted(&patch));
-                    Step::new("nothing needs it: Eno's finalizer may come off, and only that", command)
-                }));
+                let what = "nothing needs it: Eno's finalizer may come off, and only that";
+                steps.push(Step::new(what, format!("kubectl eno release {slice} -n {namespace}")));
             }
         }
         steps
@@ -106,7 +107,7 @@ impl<'a> Advice<'a> {
     /// One step for each command: blockers may share it.
     pub(super) fn against_all(&self, blockers: &[Blocker]) -> Vec<Step> {
         let mut steps: Vec<Step> = vec![];
-        for step in blockers.iter().filter_map(|blocker| against(blocker, &self.namespace, self.compositions)) {
+        for step in blockers.iter().filter_map(|blocker| against(blocker, &self.namespace)) {
             if step.command.is_none() || steps.iter().all(|other| other.command != step.command) {
                 steps.push(step);
             }

@@ -69,13 +69,12 @@ impl Reading<'_> {
     }
 
     fn asked<'s>(&'s self, snapshot: &'s Snapshot, namespace: &'s str) -> Result<Asked<'s>, Failure> {
-        let compositions = snapshot.namespaces.compositions(namespace);
         Ok(Asked {
             snapshot,
             namespace,
             name: self.name,
             patience: SignedDuration::try_from(self.flags.source.stuck_after).map_err(Failure::local)?,
-            advice: Advice::new(namespace, compositions, dump_flags(&self.flags.source)),
+            advice: Advice::new(namespace, dump_flags(&self.flags.source)),
         })
     }
 

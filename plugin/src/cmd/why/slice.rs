@@ -33,7 +33,7 @@ pub(super) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
         because: because(asked, &finding),
         blockers: BlockerItem::all(&finding.blockers),
         orphans: if needed { resources::left(seen).into_iter().map(Into::into).collect() } else { vec![] },
-        next: advice.for_slice(&finding),
+        next: advice.for_slice(&finding, finding.is_stuck(now, *patience)),
         now,
     })
 }

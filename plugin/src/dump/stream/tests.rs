@@ -88,7 +88,7 @@ fn facts_have_no_manifests() {
         "  - deleted: true\n    manifest: ''\n",
     ] {
         let objects = streamed(&format!("{head}{manifest}"), Keep::Facts).unwrap();
-        assert_eq!(objects, [empty.clone()], "{manifest}");
+        assert_eq!(objects, std::slice::from_ref(&empty), "{manifest}");
     }
     // What only looks like a manifest ends where its text ends, and takes nothing along.
     for text in ["manifest: 'it", "manifest: \"it\\", "manifest: |"] {

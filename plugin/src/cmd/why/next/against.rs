@@ -2,17 +2,14 @@
 
 use eno_shared::api::{Composition, Kind};
 use eno_shared::names::{
-    ENO_GROUP, FORCE_RESYNTHESIS, FOREGROUND_FINALIZER, IGNORE_SIDE_EFFECTS, MANAGED_BY_ENO, MANAGED_BY_LABEL,
-    ORPHAN_FINALIZER,
+    ENO_GROUP, FOREGROUND_FINALIZER, IGNORE_SIDE_EFFECTS, MANAGED_BY_ENO, MANAGED_BY_LABEL, ORPHAN_FINALIZER,
 };
 use eno_shared::stuck::Blocker;
-use eno_shared::{Compositions, Lookup};
 
 use super::{Step, quoted};
 
-/// What to do, where anything can be done. `namespace` is that of what is blocked, quoted, with its
-/// compositions.
-pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Compositions) -> Option<Step> {
+/// What to do, where anything can be done. `namespace` is that of what is blocked, quoted.
+pub(super) fn against(blocker: &Blocker, namespace: &str) -> Option<Step> {
     let pods = |app: &str| format!("kubectl get pods -A -l app={app}");
     let kind = format!("{}.{ENO_GROUP}", Composition::PLURAL);
     Some(match blocker {
@@ -78,12 +75,9 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
         ),
         Blocker::PodOverdue => Step::new("see whether the pod's node is alive", "kubectl get nodes".to_owned()),
         Blocker::ResynthesisNeeded { composition } => {
-            let uuid = quoted(&latest_synthesis(compositions.get(composition))?);
             let composition = quoted(composition);
-            Step::new(
-                "ask for a new synthesis, which replaces the slice",
-                format!("kubectl annotate {kind} {composition} -n {namespace} --overwrite {FORCE_RESYNTHESIS}={uuid}"),
-            )
+            let what = "ask for a new synthesis, which replaces the slice";
+            Step::new(what, format!("kubectl eno resynth {composition} -n {namespace} --wait"))
         }
         Blocker::SideEffectsIgnored { composition } => Step::new(
             "allow new syntheses again, if that is meant",
@@ -94,9 +88,12 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
             format!("kubectl get pods -A -l {MANAGED_BY_LABEL}={MANAGED_BY_ENO}"),
         ),
         Blocker::ForeignFinalizer { finalizers } => Step { what: who_releases(finalizers), command: None },
+        Blocker::MissingSlice { .. } => Step::new(
+            "make the lost slice again, from a backup or a snapshot that has it",
+            format!("kubectl eno restore FILE -n {namespace}"),
+        ),
         // Only what the verdict says helps against these.
-        Blocker::MissingSlice { .. }
-        | Blocker::NamespaceTerminating
+        Blocker::NamespaceTerminating
         | Blocker::NoOwner
         | Blocker::SelectorIgnored
         | Blocker::NameTooLong { .. }
@@ -108,13 +105,6 @@ pub(super) fn against(blocker: &Blocker, namespace: &str, compositions: &Composi
 /// Namespace and name.
 fn quoted_place(place: &str) -> Option<(String, String)> {
     place.split_once('/').map(|(home, name)| (quoted(home), quoted(name)))
-}
-
-/// Eno wants the uuid of the synthesis in flight, else of the current one.
-fn latest_synthesis(composition: Lookup<&Composition>) -> Option<String> {
-    let status = &composition.found()?.status;
-    let latest = status.in_flight_synthesis.as_ref().or(status.current_synthesis.as_ref());
-    latest.map(|synthesis| synthesis.uuid.clone())
 }
 
 fn who_releases(finalizers: &[String]) -> String {
