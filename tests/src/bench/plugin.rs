@@ -124,7 +124,7 @@ impl Plugin {
             );
             let whole = Needs::of(&eno(cluster, &["why", "comp/c0", "--complete", "-f", &path]), 1)?;
             table.row(
-                &format!("offline, {form}, with all manifests: `why`"),
+                &format!("offline, {form}, with the names in all manifests: `why`"),
                 &format!("{:.0} MB/s, {:.0} MiB", megabytes / whole.wall.as_secs_f64(), whole.mib),
                 "",
             );
@@ -178,12 +178,17 @@ fn start(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Metadata of slices and compositions, page by page; nothing of it is read but the token of the next page.
+/// Metadata of slices and compositions, page by page; nothing of it is read but the token of the next page. The median.
 async fn floor(cluster: &Cluster) -> Result<Duration> {
-    let begun = Instant::now();
-    let lists = ["resourceslices", "compositions"].map(|plural| pages(cluster, plural));
-    futures::future::try_join_all(lists).await?;
-    Ok(begun.elapsed())
+    let mut runs = vec![];
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        let lists = ["resourceslices", "compositions"].map(|plural| pages(cluster, plural));
+        futures::future::try_join_all(lists).await?;
+        runs.push(begun.elapsed());
+    }
+    runs.sort();
+    Ok(runs[RUNS / 2])
 }
 
 async fn pages(cluster: &Cluster, plural: &str) -> Result<()> {
