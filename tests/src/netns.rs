@@ -11,6 +11,8 @@ use nix::sched::{CloneFlags, setns};
 use tokio::runtime;
 use tokio::sync::oneshot;
 
+use crate::process;
+
 /// The address in every such namespace, of the block reserved for documentation (RFC 5737).
 pub const ADDRESS: &str = "192.0.2.1";
 
@@ -64,6 +66,8 @@ where
     };
     let path = Path::new("/var/run/netns").join(name);
     let (sender, outcome) = oneshot::channel();
+    // Children are told by name which namespace they run in; none must inherit that of the thread below.
+    process::prepare();
     thread::spawn(move || {
         let entered = || -> Result<T> {
             let file = File::open(&path).with_context(|| format!("opening {}", path.display()))?;

@@ -120,9 +120,23 @@ fn tied_to_this_process(command: &Command) -> Command {
 /// Spawns on a thread that lasts as long as the process: the kernel sends the parent-death signal when the *thread*
 /// that forked ends, and a test's thread ends long before others have done with a shared child.
 fn fork(command: Command) -> io::Result<Child> {
-    static FORKER: OnceLock<Sender<(Command, Sender<io::Result<Child>>)>> = OnceLock::new();
-    let forker = FORKER.get_or_init(|| {
-        let (sender, requests) = mpsc::channel::<(Command, Sender<io::Result<Child>>)>();
+    let (reply, child) = mpsc::channel();
+    forker().send((command, reply)).map_err(io::Error::other)?;
+    child.recv().map_err(io::Error::other)?
+}
+
+/// Starts the thread that spawns. It is in the network namespace of the thread that starts it, and so are all children:
+/// whoever enters another namespace must have it started before.
+pub(crate) fn prepare() {
+    forker();
+}
+
+type Request = (Command, Sender<io::Result<Child>>);
+
+fn forker() -> &'static Sender<Request> {
+    static FORKER: OnceLock<Sender<Request>> = OnceLock::new();
+    FORKER.get_or_init(|| {
+        let (sender, requests) = mpsc::channel::<Request>();
         thread::spawn(move || {
             for (mut command, reply) in requests {
                 // The asker waits below, so the reply is always taken.
@@ -130,8 +144,5 @@ fn fork(command: Command) -> io::Result<Child> {
             }
         });
         sender
-    });
-    let (reply, child) = mpsc::channel();
-    forker.send((command, reply)).map_err(io::Error::other)?;
-    child.recv().map_err(io::Error::other)?
+    })
 }

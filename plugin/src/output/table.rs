@@ -1,5 +1,7 @@
 //! Tables as kubectl draws them: upper-case headers, three spaces between columns, no borders.
 
+use unicode_width::UnicodeWidthStr;
+
 /// One table.
 pub struct Table {
     headers: Vec<String>,
@@ -25,7 +27,7 @@ impl Table {
         }
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| sanitized(cell)).collect()).collect();
-        let width_of = |text: &str| (text.chars().count() + PADDING).max(MIN_WIDTH);
+        let width_of = |text: &str| (text.width() + PADDING).max(MIN_WIDTH);
         let widths: Vec<usize> = (0..self.headers.len())
             .map(|column| {
                 let header = if with_headers { width_of(&self.headers[column]) } else { 0 };
@@ -41,9 +43,9 @@ impl Table {
             line.trim_end().to_owned()
         };
         let header =
-            with_headers.then(|| line(&mut self.headers.iter().map(|header| (header.clone(), header.chars().count()))));
+            with_headers.then(|| line(&mut self.headers.iter().map(|header| (header.clone(), header.width()))));
         let body = rows.iter().map(|row| {
-            line(&mut self.headers.iter().zip(row).map(|(header, cell)| (style(header, cell), cell.chars().count())))
+            line(&mut self.headers.iter().zip(row).map(|(header, cell)| (style(header, cell), cell.width())))
         });
         header.into_iter().chain(body).collect()
     }
@@ -98,6 +100,11 @@ mod tests {
     fn widths_are_of_the_text_without_colour() {
         let table = Table::new(&["V", "N"], vec![vec!["Keep".into(), "x".into()]]);
         assert_eq!(table.lines(false, "", |_, cell| format!("<{cell}>")), ["<Keep>   <x>"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(draw(&["NAME", "A"], &[&["错误", "1"], &["four", "2"]], false), "错误   1\nfour   2");
     }
 
     #[test]

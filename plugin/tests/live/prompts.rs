@@ -1,7 +1,7 @@
 //! Writing commands in a terminal: what they ask, what they draw, and Ctrl-C.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -98,4 +98,18 @@ fn all_questions_come_before_the_first_write() {
         let exist = ["a", "b"].iter().filter(|name| store.get(&path(name)).is_some()).count();
         assert_eq!(exist, left, "{shown}");
     }
+}
+
+/// Explanations are broken at the width of the terminal; words that are longer, such as commands, stay whole.
+#[test]
+fn explains_in_a_narrow_terminal() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-eno"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("NO_COLOR", "1");
+    command.args(["why", "composition/legacy", "-n", "team-a", "-f", "tests/data/demo.yaml", "--complete"]);
+    command.args(["--now", "2026-03-01T12:00:00Z"]);
+    let (code, shown) = terminal::run(&mut command, 40, &[]);
+    assert_eq!(code, 0, "{shown}");
+    let prose: Vec<&str> =
+        shown.lines().skip_while(|line| !line.starts_with("So ")).take_while(|line| !line.is_empty()).collect();
+    assert!(prose.len() > 2 && prose.iter().all(|line| line.trim_end().chars().count() <= 40), "{shown}");
 }

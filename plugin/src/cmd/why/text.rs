@@ -1,5 +1,7 @@
 //! An explanation as people read it.
 
+use std::sync::LazyLock;
+
 use super::explanation::{Explanation, Fact, Says};
 use super::facts::counted;
 use crate::age::age;
@@ -10,8 +12,10 @@ use crate::item::{COLUMNS, Item};
 use crate::output::painter;
 use crate::output::table::{Table, sanitized};
 
-/// Lines longer than this are broken, where they can be.
+/// Lines longer than this are broken, where they can be; in a narrower terminal, those longer than that is wide.
 const WIDTH: usize = 80;
+/// No terminal is taken to be narrower.
+const NARROWEST: usize = 30;
 /// How many resources are shown, unless all are asked for.
 const FEW: usize = 3;
 
@@ -93,7 +97,7 @@ fn heading(explanation: &Explanation, word: &str) -> Vec<String> {
 fn numbered(index: usize, Fact { fact, source }: &Fact) -> Vec<String> {
     let (fact, source) = (sanitized(fact), format!("({})", sanitized(source)));
     let number = format!("{:>3}. ", index + 1);
-    if number.len() + fact.chars().count() + 1 + source.chars().count() <= WIDTH {
+    if number.len() + fact.chars().count() + 1 + source.chars().count() <= width() {
         return vec![format!("{number}{fact} {source}")];
     }
     let mut lines = wrapped(&fact, "     ");
@@ -177,7 +181,7 @@ pub(in crate::cmd) fn wrapped(text: &str, indent: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in sanitized(text).split(' ') {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width() => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -185,4 +189,13 @@ pub(in crate::cmd) fn wrapped(text: &str, indent: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// How wide a line may be. A pipe gets the same text whatever terminal it leads to.
+fn width() -> usize {
+    static COLUMNS_OF_STDOUT: LazyLock<usize> = LazyLock::new(|| {
+        let terminal = terminal_size::terminal_size_of(std::io::stdout());
+        terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| usize::from(columns).clamp(NARROWEST, WIDTH))
+    });
+    *COLUMNS_OF_STDOUT
 }
