@@ -2,14 +2,19 @@
 //!
 //! It is the cache that a first look asks. A cache lies in both directions, so that nothing is written on its word alone.
 
+mod relist;
+
 use std::collections::{HashMap, HashSet};
-use std::mem;
 use std::sync::Arc;
 
 use eno_shared::api::{Composition, Content, Metadata, OwnerReference, ResourceSlice};
 use eno_shared::owner::composition_owner;
 use eno_shared::{Compositions, Lookup, Verdict};
 use jiff::Timestamp;
+
+use relist::{Relists, is_within};
+
+pub use relist::{Scope, scopes};
 
 /// A slice's place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,18 +56,6 @@ struct Namespace {
     compositions: Compositions,
 }
 
-/// What one watch is of: a namespace, or (without) all.
-pub type Scope = Option<Arc<str>>;
-
-/// The scopes to watch: these namespaces, or all.
-#[must_use]
-pub fn scopes(namespaces: &[String]) -> Vec<Scope> {
-    match namespaces {
-        [] => vec![None],
-        some => some.iter().map(|namespace| Some(namespace.as_str().into())).collect(),
-    }
-}
-
 /// All slices and compositions of the namespaces that are watched.
 #[derive(Debug)]
 pub struct Store {
@@ -74,27 +67,15 @@ pub struct Store {
     verdicts: HashMap<(Verdict, &'static str), usize>,
 }
 
-/// The lists of a kind, by scope.
-#[derive(Debug)]
-struct Relists(HashMap<Scope, Relist>);
-
-/// A list that is being read again: what it does not contain by its end was deleted meanwhile. Watches do not say so.
-#[derive(Debug, Default)]
-struct Relist {
-    synced: bool,
-    seen: HashSet<Key>,
-}
-
 impl Store {
     /// An empty one, to be filled by watches of these scopes.
     #[must_use]
     pub fn new(scopes: &[Scope]) -> Self {
-        let relists = || Relists(scopes.iter().map(|scope| (scope.clone(), Relist::default())).collect());
         Store {
             namespaces: HashMap::new(),
             finalizers: HashSet::new(),
-            slices: relists(),
-            compositions: relists(),
+            slices: Relists::of(scopes),
+            compositions: Relists::of(scopes),
             count: 0,
             verdicts: HashMap::new(),
         }
@@ -289,35 +270,6 @@ fn uncount(verdicts: &mut HashMap<(Verdict, &'static str), usize>, judged: Optio
     }
 }
 
-fn is_within(key: &Key, scope: &Scope) -> bool {
-    scope.as_ref().is_none_or(|namespace| *namespace == key.namespace)
-}
-
-impl Relists {
-    fn synced(&self) -> bool {
-        self.0.values().all(|relist| relist.synced)
-    }
-
-    fn begin(&mut self, scope: &Scope) {
-        self.0.insert(scope.clone(), Relist::default());
-    }
-
-    fn end(&mut self, scope: &Scope) -> HashSet<Key> {
-        let relist = self.0.entry(scope.clone()).or_default();
-        relist.synced = true;
-        mem::take(&mut relist.seen)
-    }
-
-    /// Notes an object that a list, or the watch after it, has shown.
-    fn saw(&mut self, key: &Key) {
-        for (scope, relist) in &mut self.0 {
-            if !relist.synced && is_within(key, scope) {
-                relist.seen.insert(key.clone());
-            }
-        }
-    }
-}
-
 impl Namespace {
     /// The slices that a composition owns, refers to, or referred to before. Only those that exist.
     fn concerned(&self, composition: &Key, before: Option<&Lookup<Arc<Composition>>>) -> Vec<Key> {
@@ -336,107 +288,4 @@ impl Namespace {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use eno_shared::fixtures::{composition, slice, synthesis};
-
-    fn store() -> Store {
-        let mut store = Store::new(&scopes(&[]));
-        store.slices_listed(&None);
-        store.compositions_listed(&None);
-        store
-    }
-
-    fn see(store: &mut Store, name: &str, owner: &Composition) -> Key {
-        store.slice_seen(slice(name, owner).metadata)
-    }
-
-    fn names(mut keys: Vec<Key>) -> Vec<String> {
-        keys.sort();
-        keys.into_iter().map(|key| key.name.to_string()).collect()
-    }
-
-    #[test]
-    fn says_nothing_before_both_lists_were_read_whole() {
-        let mut store = Store::new(&scopes(&[]));
-        let key = see(&mut store, "a", &composition("web"));
-        store.slices_listed(&None);
-        assert!(
-            !store.synced() && store.compositions(&key.namespace).is_none(),
-            "an unread composition is not missing"
-        );
-        store.compositions_listed(&None);
-        assert!(store.synced() && store.compositions(&key.namespace).is_some());
-    }
-
-    #[test]
-    fn gives_back_what_rules_need() {
-        let (mut store, owner) = (store(), composition("web"));
-        let key = see(&mut store, "a", &owner);
-        let mut expected = slice("a", &owner).metadata;
-        expected.generation = 0;
-        assert_eq!(store.slice(&key).unwrap(), ResourceSlice::of_metadata(expected));
-    }
-
-    #[test]
-    fn a_composition_concerns_what_it_owns_refers_to_and_referred_to() {
-        let (mut store, mut web) = (store(), composition("web"));
-        for name in ["owned", "unrelated"] {
-            see(&mut store, name, &composition(if name == "owned" { "web" } else { "api" }));
-        }
-        for name in ["old", "new", "flying"] {
-            see(&mut store, name, &composition("gone"));
-        }
-        web.status.current_synthesis = Some(synthesis("1", &["old"]));
-        let place = Key::new("ns", "web");
-        store.composition_seen(place.clone(), Lookup::Found(Arc::new(web.clone())));
-        web.status.current_synthesis = Some(synthesis("2", &["new", "not-there"]));
-        web.status.in_flight_synthesis = Some(synthesis("3", &["flying"]));
-        let concerned = store.composition_seen(place.clone(), Lookup::Found(Arc::new(web)));
-        assert_eq!(names(concerned), ["flying", "new", "old", "owned"]);
-        assert_eq!(names(store.composition_gone(&place)), ["flying", "new", "owned"]);
-    }
-
-    #[test]
-    fn finds_what_was_deleted_while_nobody_watched() {
-        let (mut store, web) = (store(), composition("web"));
-        see(&mut store, "a", &web);
-        see(&mut store, "b", &web);
-        store.composition_seen(Key::new("ns", "web"), Lookup::Found(Arc::new(web.clone())));
-        store.slices_relist(&None);
-        store.compositions_relist(&None);
-        assert!(!store.synced());
-        see(&mut store, "b", &web);
-        store.slices_listed(&None);
-        assert_eq!(names(store.keys().collect()), ["b"]);
-        assert_eq!(names(store.compositions_listed(&None)), ["b"], "its composition went in the gap");
-        assert_eq!(store.compositions("ns").unwrap().get("web"), Lookup::Missing);
-    }
-
-    #[test]
-    fn a_relist_of_one_namespace_leaves_the_others() {
-        let (one, two) = (Some(Arc::from("one")), Some(Arc::from("two")));
-        let mut store = Store::new(&[one.clone(), two.clone()]);
-        for namespace in ["one", "two"] {
-            let metadata = Metadata { namespace: namespace.into(), ..slice("a", &composition("web")).metadata };
-            store.slice_seen(metadata);
-        }
-        store.slices_listed(&one);
-        store.slices_relist(&one);
-        store.slices_listed(&one);
-        assert_eq!(store.keys().map(|key| key.namespace.to_string()).collect::<Vec<_>>(), ["two"]);
-        assert!(!store.synced(), "namespace two was not listed yet");
-    }
-
-    #[test]
-    fn keeps_nothing_of_what_is_gone() {
-        let (mut store, web) = (store(), composition("web"));
-        let key = see(&mut store, "a", &web);
-        store.judged(&key, Verdict::Keep, "ReferencedByCurrent");
-        store.composition_seen(Key::new("ns", "web"), Lookup::Found(Arc::new(web)));
-        store.slice_gone(&key);
-        store.composition_gone(&Key::new("ns", "web"));
-        assert!(store.namespaces.is_empty() && store.is_empty());
-        assert_eq!(store.verdicts()[&(Verdict::Keep, "ReferencedByCurrent")], 0);
-    }
-}
+mod tests;
