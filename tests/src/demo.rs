@@ -61,7 +61,7 @@ impl Demo {
         stage.title("What was lost");
         stage.table(["", "Eno alone", "with eno-webhook"], &rows(&alone, &guarded));
         if self.keep {
-            stage.keep(&cluster).await?;
+            story::keep(&stage, &cluster).await?;
         }
         let lost: usize = guarded.iter().map(|loss| loss.lost).sum();
         ensure!(lost == 0, "something was lost though the webhook was there: please report this");

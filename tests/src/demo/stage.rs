@@ -110,12 +110,16 @@ impl Stage {
         }
     }
 
-    /// Keeps the cluster up until Ctrl-C, and says how to look around.
-    pub async fn keep(&self, cluster: &Cluster) -> Result<()> {
+    /// Keeps the cluster up until Ctrl-C, and says how to look around in a namespace.
+    pub async fn keep(&self, cluster: &Cluster, namespace: &str) -> Result<()> {
         println!("\nThe cluster stays up until you press Ctrl-C. In another terminal:");
         println!("  export KUBECONFIG={}", cluster.kubeconfig().display());
         println!("  export PATH={}:$PATH", programs().display());
         println!("  kubectl eno slices -A");
+        println!("  kubectl eno tree -n {namespace}");
+        println!("  kubectl eno plan-delete namespace/{namespace}");
+        println!("  kubectl delete resourceslices.eno.azure.io --all -n {namespace}");
+        println!("  kubectl delete namespace {namespace}");
         tokio::signal::ctrl_c().await?;
         Ok(())
     }

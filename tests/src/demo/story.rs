@@ -210,6 +210,15 @@ async fn lost_owner(stage: &Stage, cluster: &Cluster, guard: Guard) -> Result<Lo
     Ok(Loss { what: "a slice that lost its owner", lost, of: 1, how: "namespaces hang" })
 }
 
+/// Leaves Eno at work on guarded compositions, to look around, until Ctrl-C.
+pub async fn keep(stage: &Stage, cluster: &Cluster) -> Result<()> {
+    let mut scenario = Scenario::on(cluster.clone(), None, "shop").await?;
+    let _webhook = guarded(stage, &scenario, Guard::Webhook).await?;
+    scenario.start_eno(Parts::ALL).await?;
+    stage.wait("making compositions", scenario.populate(3, EACH)).await?;
+    stage.keep(cluster, scenario.namespace()).await
+}
+
 /// Slices younger than 5 s are not judged.
 async fn age() -> Result<()> {
     sleep(Duration::from_secs(6)).await;
