@@ -2,6 +2,7 @@
 
 mod api;
 mod ask;
+mod audited;
 mod certificate;
 mod check;
 mod controllers;

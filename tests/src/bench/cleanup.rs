@@ -67,7 +67,6 @@ impl Cleanup {
         let off = self.ours(cluster, false).await?;
         let on = self.ours(cluster, true).await?;
         let latency = self.latency(cluster).await?;
-        let (idle, idle_peak) = self.idle(cluster).await?;
         let store = super::store::resident(100_000, 2_000);
         let mut peers = vec![];
         if Eno::bin_dir().is_some() {
@@ -77,6 +76,8 @@ impl Cleanup {
                 peers.push((name, self.eno(cluster, flags).await?));
             }
         }
+        // Last: what it leaves would be work for the others.
+        let (idle, idle_peak) = self.idle(cluster).await?;
         let rate = |run: &Run| self.slices as f64 / run.took.as_secs_f64();
         let bare = self.slices as f64 / best.as_secs_f64();
         let mut table = Table::default();

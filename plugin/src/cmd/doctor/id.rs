@@ -133,8 +133,8 @@ impl Id {
             Id::ProbeDeny => {
                 "Deletes a slice that is needed, as a dry run: nothing is deleted, and\n\
                  eno-webhook must deny it. Where it only warns (--mode=warn), the warning must\n\
-                 come. Fails where the deletion passes without a word: the API server does not\n\
-                 ask the webhook, or it only records (--mode=audit).\n\
+                 come; where it only records (--mode=audit), the API server's metrics must count\n\
+                 the call. Fails where the deletion passes without a word and without a call.\n\
                  Skipped where there is no such slice, or you may not delete slices."
             }
             Id::ProbeAllow => {

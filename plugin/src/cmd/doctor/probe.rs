@@ -10,6 +10,7 @@ use eno_shared::names::{ENO_API_VERSION, HOOK_DOMAIN};
 use serde_json::json;
 
 use super::ask::{Answer, post};
+use super::audited;
 use super::check::Check;
 use super::id::Id;
 use super::webhook::Hook;
@@ -18,6 +19,8 @@ use crate::snapshot::{Seen, Snapshot};
 
 /// What `--mode=warn` puts before a denial.
 const WOULD_BE_DENIED: &str = "would be denied";
+/// The hook that is asked about the deletion of a slice.
+const DELETE_HOOK: &str = "slices-delete";
 /// Name of the slice that is created by nobody.
 const PROBE: &str = "kubectl-eno-doctor";
 
@@ -57,8 +60,12 @@ impl Probes<'_> {
                     ),
                 )
             }
+            Tried::Passed { .. } if self.is_called(slice).await => Check::passed(
+                Id::ProbeDeny,
+                format!("{what} passed, and the webhook was asked: it runs with --mode=audit, and denies nothing"),
+            ),
             Tried::Passed { .. } => Check::failed(Id::ProbeDeny, format!("{what} passed without a word")).with([
-                "the API server does not ask the webhook, or it runs with --mode=audit, and only the audit log knows"
+                "the API server does not ask the webhook, or it runs with --mode=audit, and you may not see its metrics"
                     .to_owned(),
             ]),
             Tried::Gone => {
@@ -69,6 +76,14 @@ impl Probes<'_> {
                 Check::failed(Id::ProbeDeny, format!("{what} was refused, but not by the rules")).with([why])
             }
         }
+    }
+
+    /// Does the API server ask the webhook about this deletion? With `--mode=audit` nothing else shows it here.
+    async fn is_called(&self, slice: &Metadata) -> bool {
+        let before = audited::calls(self.cluster, DELETE_HOOK).await;
+        self.delete(slice).await;
+        let after = audited::calls(self.cluster, DELETE_HOOK).await;
+        before.zip(after).is_some_and(|(before, after)| after > before)
     }
 
     /// What nothing needs must pass.
@@ -110,7 +125,7 @@ impl Probes<'_> {
     fn is_guarded(&self, namespace: &str) -> bool {
         let name = || BTreeMap::from([("kubernetes.io/metadata.name".to_owned(), namespace.to_owned())]);
         let labels = self.labels.get(namespace).cloned().unwrap_or_else(name);
-        self.hooks.iter().any(|hook| hook.name() == "slices-delete" && hook.guards(&labels) == Some(true))
+        self.hooks.iter().any(|hook| hook.name() == DELETE_HOOK && hook.guards(&labels) == Some(true))
     }
 
     async fn delete(&self, slice: &Metadata) -> (Tried, u128) {
