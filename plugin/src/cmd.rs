@@ -3,6 +3,7 @@
 mod cleanup;
 mod compositions;
 mod doctor;
+mod listing;
 mod options;
 mod orphans;
 mod plan_delete;

@@ -1,4 +1,4 @@
-//! The columns of tables of slices.
+//! Columns of tables, and those of tables of slices.
 
 use jiff::Timestamp;
 
@@ -6,34 +6,34 @@ use super::{Item, Resources};
 use crate::age::age;
 use crate::finding::OwnerState;
 
-/// One column.
-pub struct Column {
+/// One column of a table of such items.
+pub struct Column<I> {
     /// Its header.
     pub header: &'static str,
     /// The jsonpath to what `--sort-by HEADER` sorts by.
     pub path: &'static str,
     /// Shown with `-o wide` only.
     pub wide: bool,
-    cell: fn(&Item, Timestamp) -> String,
+    cell: fn(&I, Timestamp) -> String,
 }
 
-impl Column {
-    const fn new(header: &'static str, path: &'static str, cell: fn(&Item, Timestamp) -> String) -> Self {
+impl<I> Column<I> {
+    pub(super) const fn new(header: &'static str, path: &'static str, cell: fn(&I, Timestamp) -> String) -> Self {
         Column { header, path, wide: false, cell }
     }
 
-    const fn wide(header: &'static str, path: &'static str, cell: fn(&Item, Timestamp) -> String) -> Self {
+    pub(super) const fn wide(header: &'static str, path: &'static str, cell: fn(&I, Timestamp) -> String) -> Self {
         Column { header, path, wide: true, cell }
     }
 
     /// The text of the item's cell.
-    pub fn cell(&self, item: &Item, now: Timestamp) -> String {
+    pub fn cell(&self, item: &I, now: Timestamp) -> String {
         (self.cell)(item, now)
     }
 }
 
 /// All columns, in their order. The first is shown only where there are several namespaces.
-pub const COLUMNS: [Column; 13] = [
+pub const COLUMNS: [Column<Item>; 13] = [
     Column::new("NAMESPACE", ".namespace", |item, _| item.namespace.clone()),
     Column::new("NAME", ".name", |item, _| item.name.clone()),
     Column::new("COMPOSITION", ".composition.name", |item, _| {

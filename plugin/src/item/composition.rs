@@ -10,7 +10,7 @@ use crate::finding::composition::{CompositionFinding, Progress};
 
 mod column;
 
-pub use column::{COLUMNS, Column};
+pub use column::COLUMNS;
 
 /// The state of a composition that cannot be read.
 pub const UNKNOWN: &str = "Unknown";

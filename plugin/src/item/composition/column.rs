@@ -1,40 +1,12 @@
 //! The columns of tables of compositions.
 
-use jiff::Timestamp;
-
 use super::{CompositionItem, Resources, Slices};
 use crate::age::age;
-use crate::item::column::{joined, none};
+use crate::item::column::{Column, joined, none};
 use crate::item::first_and_more;
 
-/// One column.
-pub struct Column {
-    /// Its header.
-    pub header: &'static str,
-    /// The jsonpath to what `--sort-by HEADER` sorts by.
-    pub path: &'static str,
-    /// Shown with `-o wide` only.
-    pub wide: bool,
-    cell: fn(&CompositionItem, Timestamp) -> String,
-}
-
-impl Column {
-    const fn new(header: &'static str, path: &'static str, cell: fn(&CompositionItem, Timestamp) -> String) -> Self {
-        Column { header, path, wide: false, cell }
-    }
-
-    const fn wide(header: &'static str, path: &'static str, cell: fn(&CompositionItem, Timestamp) -> String) -> Self {
-        Column { header, path, wide: true, cell }
-    }
-
-    /// The text of the item's cell.
-    pub fn cell(&self, item: &CompositionItem, now: Timestamp) -> String {
-        (self.cell)(item, now)
-    }
-}
-
 /// All columns, in their order. The first is shown only where there are several namespaces.
-pub const COLUMNS: [Column; 15] = [
+pub const COLUMNS: [Column<CompositionItem>; 15] = [
     Column::new("NAMESPACE", ".namespace", |item, _| item.namespace.clone()),
     Column::new("NAME", ".name", |item, _| item.name.clone()),
     Column::new("STATE", ".state", |item, _| item.state.to_owned()),
