@@ -166,26 +166,12 @@ impl Server {
     /// Serves until `shutdown`; then turns unready at once, answers on for the delay, accepts nothing more, and ends when
     /// the open requests are answered or their time is up.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let Server {
-            client,
-            options,
-            certificate,
-            secure,
-            plain,
-            candidates,
-            metrics,
-            health,
-            admission,
-            events,
-            poster,
-            hints,
-        } = self;
-        let config = Arc::new(certificate.server_config());
+        let config = Arc::new(self.certificate.server_config());
         let hooks = Connections {
             tls: Some(TlsAcceptor::from(config)),
-            app: router::router(admission, health.clone()),
-            times: options.times,
-            metrics: metrics.clone(),
+            app: router::router(self.admission, self.health.clone()),
+            times: self.options.times,
+            metrics: self.metrics.clone(),
             stop: CancellationToken::new(),
             end: CancellationToken::new(),
             open: TaskTracker::new(),
@@ -193,28 +179,31 @@ impl Server {
         // Health is answered to the last: a probe that is refused would have the process killed in its drain.
         let probes = Connections {
             tls: None,
-            app: health::router(health.clone()),
+            app: health::router(self.health.clone()),
             stop: CancellationToken::new(),
             end: CancellationToken::new(),
             open: TaskTracker::new(),
             ..hooks.clone()
         };
         let posting = CancellationToken::new();
-        let posted = tokio::spawn(poster.run(client.clone(), posting.clone()));
-        let watching = tokio::spawn(candidates.watch(client.clone()));
-        let control = options.control.map(|options| Control::start(client, options, hints, &metrics, events));
-        let renewing = tokio::spawn(certificate.keep_fresh(options.certificate_poll, metrics));
-        let accepting = tokio::spawn(hooks.clone().accept(secure));
-        let probing = tokio::spawn(probes.clone().accept(plain));
+        let posted = tokio::spawn(self.poster.run(self.client.clone(), posting.clone()));
+        let watching = tokio::spawn(self.candidates.watch(self.client.clone()));
+        let control = self
+            .options
+            .control
+            .map(|options| Control::start(self.client, options, self.hints, &self.metrics, self.events));
+        let renewing = tokio::spawn(self.certificate.keep_fresh(self.options.certificate_poll, self.metrics));
+        let accepting = tokio::spawn(hooks.clone().accept(self.secure));
+        let probing = tokio::spawn(probes.clone().accept(self.plain));
 
         shutdown.await;
-        tracing::info!(delay = ?options.shutdown_delay, "shutting down: unready, and still answering");
-        health.drain();
+        tracing::info!(delay = ?self.options.shutdown_delay, "shutting down: unready, and still answering");
+        self.health.drain();
         if let Some(control) = control {
             control.stop().await;
         }
-        tokio::time::sleep(options.shutdown_delay).await;
-        hooks.finish(accepting, options.drain).await;
+        tokio::time::sleep(self.options.shutdown_delay).await;
+        hooks.finish(accepting, self.options.drain).await;
         posting.cancel();
         if tokio::time::timeout(POSTING, posted).await.is_err() {
             tracing::warn!("some Events were not posted");
