@@ -2,10 +2,11 @@
 
 mod admission;
 mod cleanup;
-mod figures;
+pub(crate) mod figures;
 mod load;
 mod measure;
 mod plugin;
+mod rollout;
 mod store;
 
 use std::os::unix::process::CommandExt;
@@ -27,6 +28,8 @@ pub enum Bench {
     Cleanup(cleanup::Cleanup),
     /// What `kubectl eno slices` needs, beside `kubectl get`
     Plugin(plugin::Plugin),
+    /// How many calls fail while the certificate changes and both replicas are replaced
+    Rollout(rollout::Arguments),
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
@@ -45,6 +48,9 @@ impl Bench {
             return measure.run();
         }
         Binaries::ensure()?;
+        if let Self::Rollout(rollout) = self {
+            return rollout.run().await;
+        }
         eprintln!("starting a control plane …");
         let controlplane = ControlPlane::start(Options::default()).await?;
         let cluster = Cluster::of(&controlplane).await?;
@@ -53,6 +59,7 @@ impl Bench {
             Self::Admission(admission) => admission.run(&cluster).await,
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
             Self::Plugin(plugin) => plugin.run(&cluster).await,
+            Self::Rollout(rollout) => rollout.run().await,
             Self::Measure(measure) => measure.run(),
         }
     }

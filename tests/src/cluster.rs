@@ -6,8 +6,9 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::GroupVersionKind;
-use kube::{Api, Client};
+use kube::{Api, Client, Config};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -86,6 +87,17 @@ impl Cluster {
     /// It does not answer.
     pub async fn of(controlplane: &ControlPlane) -> Result<Self> {
         Self::at(&controlplane.kubeconfig()).await
+    }
+
+    /// The same by a client that does not try again, by itself, what it was refused for now.
+    ///
+    /// # Errors
+    /// The kubeconfig is gone.
+    pub async fn without_retries(&self) -> Result<Self> {
+        let file = Kubeconfig::read_from(&self.kubeconfig)?;
+        let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        config.default_retry = false;
+        Ok(Self { client: Client::try_from(config)?, ..self.clone() })
     }
 
     /// Its client.

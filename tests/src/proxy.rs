@@ -20,9 +20,8 @@ use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use kube::Client;
 use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -78,12 +77,9 @@ impl Proxy {
     /// # Errors
     /// The loopback has no port, or the kubeconfig cannot be written.
     pub async fn start(cluster: &Cluster) -> Result<Self> {
-        let file = Kubeconfig::read_from(cluster.kubeconfig())?;
-        let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
-        // What comes back is for the client behind the proxy to judge.
-        config.default_retry = false;
         let shared = Arc::new(Shared {
-            client: Client::try_from(config)?,
+            // What comes back is for the client behind the proxy to judge.
+            client: cluster.without_retries().await?.client(),
             frozen: watch::Sender::new(false),
             cut: watch::Sender::new(()),
             rule: Mutex::default(),

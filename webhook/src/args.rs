@@ -1,5 +1,6 @@
 //! The command line. Flags are named as Kubernetes' own components name them.
 
+mod certificates;
 mod control;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -16,8 +17,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::config::{Config, Target};
 use crate::mode::Mode;
-use crate::server::Options;
+use crate::server::{Certificate, Options};
 use crate::telemetry::LogFormat;
+use crate::uninstall::Uninstall;
+use certificates::Certificates;
 use control::Control;
 
 /// Admission for Eno: keeps the slices that something still needs.
@@ -34,6 +37,8 @@ pub struct Args {
 pub(crate) enum Command {
     /// Print the webhook configurations to apply.
     PrintConfig(PrintConfig),
+    /// Remove what the manifests have installed: the webhook configurations first.
+    Uninstall(Uninstall),
 }
 
 #[derive(Debug, Flags)]
@@ -47,12 +52,6 @@ pub(crate) struct Serve {
     /// Port for admission; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 9443)]
     secure_port: u16,
-    /// Serving certificate in PEM, the leaf first; read again when it changes.
-    #[arg(long, value_name = "FILE", required = true)]
-    tls_cert_file: Option<PathBuf>,
-    /// Its private key in PEM: PKCS#8, SEC1 or PKCS#1.
-    #[arg(long, value_name = "FILE", required = true)]
-    tls_private_key_file: Option<PathBuf>,
     /// Address for /livez, /readyz and /metrics, without TLS; `:0` takes a free port.
     #[arg(long, value_name = "[IP]:PORT", default_value = ":8080", value_parser = socket_address)]
     metrics_bind_address: SocketAddr,
@@ -69,6 +68,8 @@ pub(crate) struct Serve {
     /// After that: how long open requests may take.
     #[arg(long, value_name = "DURATION", default_value = "6s", value_parser = duration)]
     shutdown_drain_duration: Duration,
+    #[command(flatten)]
+    certificates: Certificates,
     #[command(flatten)]
     control: Control,
     /// How log lines look.
@@ -102,8 +103,9 @@ pub(crate) struct PrintConfig {
 impl Serve {
     /// The options of the server.
     pub(crate) fn options(&self) -> Result<Options> {
-        let cert = self.tls_cert_file.clone().context("--tls-cert-file is missing")?;
-        let key = self.tls_private_key_file.clone().context("--tls-private-key-file is missing")?;
+        let certificate = self.certificates.source()?;
+        let control = self.control.options(&self.composition_namespaces);
+        let writes = control.is_some() || matches!(certificate, Certificate::SelfManaged(_));
         Ok(Options {
             bind_address: self.bind_address,
             secure_port: self.secure_port,
@@ -112,8 +114,10 @@ impl Serve {
             composition_namespaces: self.composition_namespaces.clone(),
             shutdown_delay: self.shutdown_delay_duration,
             drain: self.shutdown_drain_duration,
-            control: self.control.options(&self.composition_namespaces),
-            ..Options::new(cert, key)
+            control,
+            election: self.control.election().filter(|_| writes),
+            clients: self.certificates.clients(),
+            ..Options::new(certificate)
         })
     }
 }
@@ -140,7 +144,7 @@ fn authorities(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// `10s`, `1m30s`, and `0` as Go has it.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -198,7 +202,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_library() {
         // The library runs no controllers unless it is told how.
-        let (parsed, library) = (serve(&["--controllers="]).unwrap(), Options::new("c", "k"));
+        let (parsed, library) = (serve(&["--controllers="]).unwrap(), Options::new(Certificate::files("c", "k")));
         assert_eq!(format!("{parsed:?}"), format!("{library:?}"));
     }
 
@@ -225,7 +229,7 @@ mod tests {
     fn print_config(args: &[&str]) -> Result<Config> {
         match Args::try_parse_from(["eno-webhook", "print-config"].iter().chain(args))?.command {
             Some(Command::PrintConfig(print)) => print.config(),
-            None => anyhow::bail!("no subcommand"),
+            Some(Command::Uninstall(_)) | None => anyhow::bail!("not print-config"),
         }
     }
 

@@ -68,12 +68,7 @@ impl Config {
     }
 
     fn metadata(&self) -> ObjectMeta {
-        let labels = [("app.kubernetes.io/name", WEBHOOK_NAME), ("app.kubernetes.io/part-of", "kubectl-eno")];
-        ObjectMeta {
-            name: Some(self.name.clone()),
-            labels: Some(labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into()),
-            ..ObjectMeta::default()
-        }
+        ObjectMeta { name: Some(self.name.clone()), labels: Some(labels()), ..ObjectMeta::default() }
     }
 
     fn validate(&self, hook: Hook) -> ValidatingWebhook {
@@ -136,6 +131,13 @@ impl Config {
         let labels = Some(self.namespaces.clone()).filter(|labels| rule.namespaced && !labels.is_empty());
         LabelSelector { match_labels: labels, match_expressions: None }
     }
+}
+
+/// The labels of all that is ours.
+pub(crate) fn labels() -> BTreeMap<String, String> {
+    [("app.kubernetes.io/name", WEBHOOK_NAME), ("app.kubernetes.io/part-of", "kubectl-eno")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into()
 }
 
 fn failure_policy(rule: &Rule) -> String {

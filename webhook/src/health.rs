@@ -11,14 +11,16 @@ use axum::routing::get;
 
 use crate::candidates::Candidates;
 use crate::metrics::Metrics;
+use crate::tls::Serving;
 
 /// What readiness rests on.
 ///
-/// The certificate is loaded before anything is bound. After the first attempt to watch, readiness does not depend on the
-/// API server: a webhook that cannot read still says so better than a connection that is refused.
+/// After the first attempt to watch, and once the API server knows the certificate, readiness does not depend on the API
+/// server: a webhook that cannot read still says so better than a connection that is refused.
 #[derive(Clone)]
 pub struct Health {
     candidates: Candidates,
+    serving: Arc<Serving>,
     metrics: Metrics,
     draining: Arc<AtomicBool>,
 }
@@ -26,8 +28,8 @@ pub struct Health {
 impl Health {
     /// Not draining.
     #[must_use]
-    pub fn new(candidates: Candidates, metrics: Metrics) -> Self {
-        Health { candidates, metrics, draining: Arc::default() }
+    pub fn new(candidates: Candidates, serving: Arc<Serving>, metrics: Metrics) -> Self {
+        Health { candidates, serving, metrics, draining: Arc::default() }
     }
 
     /// From now on unready, and every answer asks the client to connect elsewhere.
@@ -50,7 +52,7 @@ impl Health {
         } else if !self.candidates.have_started() {
             Some("the compositions were not listed yet")
         } else {
-            None
+            self.serving.unready()
         }
     }
 }

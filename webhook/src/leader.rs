@@ -17,6 +17,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+mod candidacy;
+
+pub(crate) use candidacy::Candidacy;
+pub use candidacy::ElectionOptions;
+
 /// Times of the election.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {

@@ -9,11 +9,13 @@
 //! [`hooks`] is the table that router and configuration share. Read [`admission`] first.
 //!
 //! On the leader, [`controllers`] finish what an admission or a watch has started: they collect garbage slices and release
-//! finalizers. They ask the same rules.
+//! finalizers. They ask the same rules. [`certificates`] keeps what the replicas serve, where it is not from files.
 
 pub mod admission;
 mod args;
 pub mod candidates;
+pub mod certificates;
+pub mod clock;
 pub mod config;
 pub mod connection;
 pub mod control;
@@ -36,7 +38,8 @@ pub mod server;
 pub mod store;
 mod telemetry;
 pub mod tls;
+mod uninstall;
 
 pub use args::Args;
 pub use run::{exit, run};
-pub use server::{Options, Server};
+pub use server::{Certificate, Options, Server};

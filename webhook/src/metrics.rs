@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -35,6 +36,8 @@ struct Inner {
     connections: Gauge,
     handshakes_failed: Counter,
     certificate_end: Gauge<f64, AtomicU64>,
+    authority_end: Gauge<f64, AtomicU64>,
+    certificate_changes: Family<Changed, Counter>,
     certificate_loads_failed: Counter,
     draining: Gauge<i64, AtomicI64>,
     controllers: ControllerMetrics,
@@ -70,6 +73,11 @@ struct Refused {
     cause: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Changed {
+    what: &'static str,
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         let histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
@@ -85,6 +93,8 @@ impl Default for Metrics {
             connections: Gauge::default(),
             handshakes_failed: Counter::default(),
             certificate_end: Gauge::default(),
+            authority_end: Gauge::default(),
+            certificate_changes: Family::default(),
             certificate_loads_failed: Counter::default(),
             draining: Gauge::default(),
             controllers: ControllerMetrics::default(),
@@ -105,8 +115,18 @@ impl Default for Metrics {
             inner.certificate_end.clone(),
         );
         r.register(
+            "certificate_authority_not_after_timestamp_seconds",
+            "When the authority that signs certificates ends; 0 where the certificate is from files",
+            inner.authority_end.clone(),
+        );
+        r.register(
+            "certificate_changes",
+            "Changes that this process made to the certificate that the replicas share",
+            inner.certificate_changes.clone(),
+        );
+        r.register(
             "certificate_loads_failed",
-            "Certificates on disk that could not be loaded",
+            "Certificates on disk or in the Secret that could not be loaded",
             inner.certificate_loads_failed.clone(),
         );
         r.register("draining", "1 once the process is about to end", inner.draining.clone());
@@ -176,13 +196,24 @@ impl Metrics {
         self.0.handshakes_failed.inc();
     }
 
-    /// A certificate is in use that ends then, in seconds since 1970.
-    pub(crate) fn certificate(&self, not_after: i64) {
-        #[allow(clippy::cast_precision_loss)] // exact until the year 285 million
-        self.0.certificate_end.set(not_after as f64);
+    /// A certificate is in use that ends then.
+    pub(crate) fn certificate(&self, ends: Timestamp) {
+        self.0.certificate_end.set(seconds(ends));
     }
 
-    /// The certificate on disk could not be loaded.
+    /// The authority that signs certificates ends then.
+    pub(crate) fn certificate_authority(&self, ends: Timestamp) {
+        self.0.authority_end.set(seconds(ends));
+    }
+
+    /// So many changes of this sort were made to the certificate that the replicas share.
+    pub(crate) fn certificate_changed(&self, what: &'static str, count: usize) {
+        if count > 0 {
+            self.0.certificate_changes.get_or_create(&Changed { what }).inc_by(count as u64);
+        }
+    }
+
+    /// A certificate could not be loaded.
     pub(crate) fn certificate_load_failed(&self) {
         self.0.certificate_loads_failed.inc();
     }
@@ -191,6 +222,12 @@ impl Metrics {
     pub(crate) fn draining(&self) {
         self.0.draining.set(1);
     }
+}
+
+fn seconds(time: Timestamp) -> f64 {
+    #[allow(clippy::cast_precision_loss)] // exact until the year 285 million
+    let seconds = time.as_second() as f64;
+    seconds
 }
 
 /// Counts as an open connection while it lives.

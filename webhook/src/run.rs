@@ -13,7 +13,7 @@ use crate::args::{Args, Command, Serve};
 use crate::server::Server;
 use crate::telemetry;
 
-/// Serves, or prints the configurations.
+/// Serves, prints the configurations, or uninstalls.
 ///
 /// # Errors
 /// Whatever stops it; the message names the flag to mend.
@@ -22,6 +22,15 @@ pub async fn run(args: Args) -> Result<()> {
         Some(Command::PrintConfig(print)) => {
             let yaml = print.config()?.yaml()?;
             std::io::stdout().write_all(yaml.as_bytes()).context("writing to standard output")
+        }
+        Some(Command::Uninstall(uninstall)) => {
+            let client = match &uninstall.kubeconfig {
+                Some(path) => client(Some(path)).await?,
+                None => {
+                    Client::try_default().await.context("no cluster is known\nhint: name one by --kubeconfig FILE")?
+                }
+            };
+            uninstall.run(&client, &mut std::io::stdout()).await
         }
         None => serve(&args.serve).await,
     }

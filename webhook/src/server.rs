@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,24 +10,51 @@ use anyhow::{Context, Result};
 use kube::Client;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::admission::{Admission, Cleanup};
 use crate::candidates::Candidates;
+use crate::certificates::{self, Keeper};
+use crate::clock::Clock;
 use crate::connection::{Connections, Times};
 use crate::control::{self, Control};
 use crate::events::{Events, Poster};
 use crate::facts::Facts;
 use crate::force::Force;
 use crate::health::{self, Health};
+use crate::leader::{Candidacy, ElectionOptions};
 use crate::listener;
 use crate::metrics::Metrics;
 use crate::mode::Mode;
 use crate::router;
 use crate::store::Key;
-use crate::tls::Certificate;
+use crate::tls::Serving;
+use crate::tls::clients::{self, Clients};
+use crate::tls::files::{self, Files};
+
+/// Where the serving certificate comes from.
+#[derive(Debug, Clone)]
+pub enum Certificate {
+    /// From files that somebody else writes.
+    Files {
+        /// The serving certificate, with its chain.
+        cert: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+    /// The replicas keep it themselves.
+    SelfManaged(certificates::Options),
+}
+
+impl Certificate {
+    /// That of these files.
+    pub fn files(cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        Certificate::Files { cert: cert.into(), key: key.into() }
+    }
+}
 
 /// How the server is set up.
 #[derive(Debug, Clone)]
@@ -36,10 +63,10 @@ pub struct Options {
     pub bind_address: IpAddr,
     /// Port for admission; 0 takes a free one.
     pub secure_port: u16,
-    /// The serving certificate, with its chain.
-    pub tls_cert_file: PathBuf,
-    /// Its key.
-    pub tls_private_key_file: PathBuf,
+    /// The serving certificate.
+    pub certificate: Certificate,
+    /// Whom to let in, where not everybody.
+    pub clients: Option<clients::Options>,
     /// Address for health and metrics, without TLS.
     pub metrics_bind_address: SocketAddr,
     /// How far denials go.
@@ -50,22 +77,27 @@ pub struct Options {
     pub shutdown_delay: Duration,
     /// How long open requests may take after that.
     pub drain: Duration,
-    /// How often the certificate is read from disk.
+    /// How often certificates are read from disk.
     pub certificate_poll: Duration,
     /// The times a connection has.
     pub times: Times,
     /// The controllers, where any runs.
     pub control: Option<control::Options>,
+    /// The Lease that lets this process write; without one it always may, so that only one must run.
+    pub election: Option<ElectionOptions>,
+    /// The time by which certificates begin and end.
+    pub clock: Clock,
 }
 
 impl Options {
     /// The defaults of the command line, with this certificate.
-    pub fn new(tls_cert_file: impl Into<PathBuf>, tls_private_key_file: impl Into<PathBuf>) -> Self {
+    #[must_use]
+    pub fn new(certificate: Certificate) -> Self {
         Options {
             bind_address: Ipv6Addr::UNSPECIFIED.into(),
             secure_port: 9443,
-            tls_cert_file: tls_cert_file.into(),
-            tls_private_key_file: tls_private_key_file.into(),
+            certificate,
+            clients: None,
             metrics_bind_address: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 8080)),
             mode: Mode::Enforce,
             composition_namespaces: vec![],
@@ -74,6 +106,8 @@ impl Options {
             certificate_poll: Duration::from_secs(10),
             times: Times { handshake: Duration::from_secs(10), idle: Duration::from_secs(100) },
             control: None,
+            election: None,
+            clock: Clock::default(),
         }
     }
 
@@ -94,7 +128,9 @@ impl Options {
 pub struct Server {
     client: Client,
     options: Options,
-    certificate: Arc<Certificate>,
+    serving: Arc<Serving>,
+    files: Option<Files>,
+    clients: Option<Arc<Clients>>,
     secure: TcpListener,
     plain: TcpListener,
     candidates: Candidates,
@@ -107,12 +143,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Loads the certificate, then binds both ports.
+    /// Loads the certificates that are from files, then binds both ports.
     ///
     /// # Errors
-    /// The certificate does not load, or an address cannot be bound; the message names the flag.
+    /// A certificate does not load, or an address cannot be bound; the message names the flag.
     pub async fn bind(client: Client, options: Options) -> Result<Self> {
-        let certificate = Certificate::load(&options.tls_cert_file, &options.tls_private_key_file)?;
+        let serving = Serving::new(options.clock.clone());
+        let load = |cert: &Path, key: &Path| Files::load(cert, key, &serving);
+        let files = match &options.certificate {
+            Certificate::Files { cert, key } => Some(load(cert, key)?),
+            Certificate::SelfManaged(_) => None,
+        };
+        let clients = options.clients.clone().map(Clients::load).transpose()?;
         let secure = SocketAddr::new(options.bind_address, options.secure_port);
         let secure = listener::bind(secure)
             .with_context(|| format!("cannot listen on {secure} (--bind-address, --secure-port)"))?;
@@ -130,11 +172,13 @@ impl Server {
             hints: Some(hint),
         });
         let admission = Admission::new(facts, force, options.mode, events.clone(), metrics.clone(), cleanup);
-        let health = Health::new(candidates.clone(), metrics.clone());
+        let health = Health::new(candidates.clone(), Arc::clone(&serving), metrics.clone());
         Ok(Server {
             client,
             options,
-            certificate,
+            serving,
+            files,
+            clients,
             secure,
             plain,
             candidates,
@@ -166,7 +210,7 @@ impl Server {
     /// Serves until `shutdown`; then turns unready at once, answers on for the delay, accepts nothing more, and ends when
     /// the open requests are answered or their time is up.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let config = Arc::new(self.certificate.server_config());
+        let config = Arc::new(self.serving.server_config(self.clients.clone()));
         let hooks = Connections {
             tls: Some(TlsAcceptor::from(config)),
             app: router::router(self.admission, self.health.clone()),
@@ -188,11 +232,23 @@ impl Server {
         let posting = CancellationToken::new();
         let posted = tokio::spawn(self.poster.run(self.client.clone(), posting.clone()));
         let watching = tokio::spawn(self.candidates.watch(self.client.clone()));
-        let control = self
-            .options
-            .control
-            .map(|options| Control::start(self.client, options, self.hints, &self.metrics, self.events));
-        let renewing = tokio::spawn(self.certificate.keep_fresh(self.options.certificate_poll, self.metrics));
+        let candidacy = Candidacy::start(self.client.clone(), self.options.election);
+        let keeping = match self.options.certificate {
+            Certificate::Files { .. } => None,
+            Certificate::SelfManaged(options) => {
+                let (leadership, clock) = (candidacy.leadership(), self.options.clock);
+                let (serving, metrics) = (Arc::clone(&self.serving), self.metrics.clone());
+                let keeper = Keeper::new(self.client.clone(), options, serving, leadership, metrics, clock);
+                Some(tokio::spawn(keeper.run()))
+            }
+        };
+        let control = self.options.control.map(|options| {
+            Control::start(self.client, options, candidacy.leadership(), self.hints, &self.metrics, self.events)
+        });
+        let reading = (self.files.is_some() || self.clients.is_some()).then(|| {
+            let every = self.options.certificate_poll;
+            tokio::spawn(files::keep_fresh(self.files, self.clients, self.serving, every, self.metrics))
+        });
         let accepting = tokio::spawn(hooks.clone().accept(self.secure));
         let probing = tokio::spawn(probes.clone().accept(self.plain));
 
@@ -200,8 +256,11 @@ impl Server {
         tracing::info!(delay = ?self.options.shutdown_delay, "shutting down: unready, and still answering");
         self.health.drain();
         if let Some(control) = control {
-            control.stop().await;
+            control.stop();
         }
+        // What is served now is served to the end; another keeps it from here on.
+        keeping.iter().for_each(JoinHandle::abort);
+        candidacy.stop().await;
         tokio::time::sleep(self.options.shutdown_delay).await;
         hooks.finish(accepting, self.options.drain).await;
         posting.cancel();
@@ -209,7 +268,7 @@ impl Server {
             tracing::warn!("some Events were not posted");
         }
         watching.abort();
-        renewing.abort();
+        reading.iter().for_each(JoinHandle::abort);
         probes.finish(probing, Duration::ZERO).await;
     }
 }

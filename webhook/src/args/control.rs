@@ -6,11 +6,11 @@ use clap::Args as Flags;
 use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 
 use super::duration;
-use crate::control::{ElectionOptions, Options};
+use crate::control::Options;
 use crate::controllers::brake::Limits;
 use crate::controllers::note::LeaseName;
 use crate::controllers::{self, Enabled};
-use crate::leader::Times;
+use crate::leader::{ElectionOptions, Times};
 
 /// A value of `--controllers`.
 #[derive(Debug, Clone, Copy)]
@@ -79,19 +79,28 @@ impl Control {
                 writes: self.concurrent_writes,
                 sweep: self.sweep_period,
                 held_warning: self.held_warning,
-                lease: LeaseName {
-                    namespace: self.leader_elect_resource_namespace.clone(),
-                    name: self.leader_elect_resource_name.clone(),
-                },
+                lease: self.lease(),
             },
-            election: self.leader_elect.then(|| ElectionOptions {
-                times: Times {
-                    lease: self.leader_elect_lease_duration,
-                    trust: self.leader_elect_renew_deadline.min(self.leader_elect_lease_duration),
-                    retry: self.leader_elect_retry_period,
-                },
-            }),
         })
+    }
+
+    /// How it is elected who writes.
+    pub(super) fn election(&self) -> Option<ElectionOptions> {
+        self.leader_elect.then(|| ElectionOptions {
+            lease: self.lease(),
+            times: Times {
+                lease: self.leader_elect_lease_duration,
+                trust: self.leader_elect_renew_deadline.min(self.leader_elect_lease_duration),
+                retry: self.leader_elect_retry_period,
+            },
+        })
+    }
+
+    fn lease(&self) -> LeaseName {
+        LeaseName {
+            namespace: self.leader_elect_resource_namespace.clone(),
+            name: self.leader_elect_resource_name.clone(),
+        }
     }
 
     fn enabled(&self) -> Enabled {
@@ -168,6 +177,6 @@ mod tests {
         let control = Cli::parse_from(["x", "--controllers="]).control;
         assert!(control.options(&[]).is_none());
         let control = Cli::parse_from(["x", "--leader-elect=false"]).control;
-        assert!(control.options(&[]).unwrap().election.is_none());
+        assert!(control.options(&[]).is_some() && control.election().is_none());
     }
 }

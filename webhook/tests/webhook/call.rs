@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use eno_webhook::admission::{Admission, Cleanup};
 use eno_webhook::candidates::Candidates;
+use eno_webhook::clock::Clock;
 use eno_webhook::events::{Events, Poster};
 use eno_webhook::facts::Facts;
 use eno_webhook::force::Force;
@@ -14,6 +15,7 @@ use eno_webhook::hooks::Hook;
 use eno_webhook::metrics::Metrics;
 use eno_webhook::mode::Mode;
 use eno_webhook::router;
+use eno_webhook::tls::Serving;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -39,7 +41,7 @@ impl Webhook {
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client, metrics.clone());
         let admission: Arc<Admission> = Admission::new(facts, force, mode, events, metrics.clone(), Cleanup::default());
-        let health = Health::new(candidates, metrics.clone());
+        let health = Health::new(candidates, Serving::new(Clock::default()), metrics.clone());
         Webhook { router: router::router(admission, health), metrics, poster }
     }
 

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eno_webhook::{Options, Server};
-use rustls::pki_types::{CertificateDer, ServerName};
+use eno_webhook::{Certificate, Options, Server};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -67,7 +68,7 @@ impl Mounted {
     }
 
     pub fn options(&self) -> Options {
-        Options::new(self.cert(), self.key()).on_loopback()
+        Options::new(Certificate::files(self.cert(), self.key())).on_loopback()
     }
 }
 
@@ -107,13 +108,29 @@ pub async fn connect(
     trusted: &CertificateDer<'static>,
     versions: &[&'static SupportedProtocolVersion],
 ) -> io::Result<TlsStream<TcpStream>> {
+    connect_as(None, address, trusted, versions).await
+}
+
+/// The same, showing a certificate of its own.
+pub async fn connect_as(
+    client: Option<&Issued>,
+    address: SocketAddr,
+    trusted: &CertificateDer<'static>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();
-    let mut config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_protocol_versions(versions)
         .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(roots);
+    let mut config = match client {
+        None => config.with_no_client_auth(),
+        Some(client) => {
+            let key = PrivateKeyDer::from_pem_slice(client.key.as_bytes()).unwrap();
+            config.with_client_auth_cert(vec![client.der.clone()], key).unwrap()
+        }
+    };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let stream = TcpStream::connect(address).await?;
     TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("127.0.0.1").unwrap(), stream).await

@@ -4,6 +4,7 @@ mod api_server;
 mod bodies;
 mod call;
 mod candidates;
+mod clients;
 mod compositions;
 mod config;
 mod definitions;

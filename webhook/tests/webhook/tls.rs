@@ -1,11 +1,15 @@
 //! Certificates and connections, on real sockets.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use eno_webhook::clock::Clock;
 use eno_webhook::hooks::Hook::SlicesDelete;
-use eno_webhook::tls::Certificate;
-use eno_webhook::{Options, Server};
+use eno_webhook::tls::Serving;
+use eno_webhook::tls::files::Files;
+use eno_webhook::{Certificate, Options, Server};
+use jiff::Timestamp;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ProtocolVersion, SupportedProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -90,15 +94,38 @@ async fn takes_a_swapped_certificate_and_keeps_the_old_one_where_the_new_does_no
     exchange(&mut open, &question()).await.expect("a connection that was open stays so");
 }
 
+/// The API server would not accept it, so another replica should be asked.
+#[tokio::test]
+async fn is_unready_while_its_certificate_has_ended() {
+    let now = Arc::new(Mutex::new(Timestamp::now()));
+    let clock = Clock::new({
+        let now = Arc::clone(&now);
+        move || *now.lock().unwrap()
+    });
+    let (running, _mounted, _) = start(|options| options.clock = clock).await;
+    let probe = async |said: &str| {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while running.probe("/readyz").await.unwrap().body != said {
+            assert!(Instant::now() < deadline, "{:?}", running.probe("/readyz").await);
+        }
+    };
+    probe("ok").await;
+    *now.lock().unwrap() = "4096-01-01T00:00:00Z".parse().unwrap();
+    probe("the serving certificate has ended").await;
+    *now.lock().unwrap() = Timestamp::now();
+    probe("ok").await;
+}
+
 #[test]
 fn loads_each_kind_of_key() {
     let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/webhook/keys");
+    let serving = Serving::new(Clock::default());
     for kind in ["sec1", "pkcs1"] {
-        Certificate::load(&keys.join(format!("{kind}.crt")), &keys.join(format!("{kind}.key"))).unwrap();
+        Files::load(&keys.join(format!("{kind}.crt")), &keys.join(format!("{kind}.key")), &serving).unwrap();
     }
     let pkcs8 = issue();
     let mounted = Mounted::new(&pkcs8.cert, &pkcs8.key);
-    Certificate::load(&mounted.cert(), &mounted.key()).unwrap();
+    Files::load(&mounted.cert(), &mounted.key(), &serving).unwrap();
 }
 
 #[tokio::test]
@@ -126,7 +153,7 @@ async fn a_certificate_that_does_not_load_fails_before_anything_is_bound_and_nam
         let error = Server::bind(ApiServer::new().client(), options).await.map(drop).unwrap_err();
         assert!(error.to_string().contains(said), "{said:?} is not in {error:#}");
     }
-    let absent = Options::new("/does/not/exist.crt", "/does/not/exist.key").on_loopback();
+    let absent = Options::new(Certificate::files("/does/not/exist.crt", "/does/not/exist.key")).on_loopback();
     let error = Server::bind(ApiServer::new().client(), absent).await.map(drop).unwrap_err();
     assert!(error.to_string().contains("--tls-cert-file /does/not/exist.crt"), "{error:#}");
 }
