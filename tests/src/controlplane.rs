@@ -42,10 +42,15 @@ const ATTEMPTS: usize = 3;
 pub struct Options {
     /// Its folder; a temporary one without. It must be free, and is removed at the end either way.
     pub dir: Option<PathBuf>,
-    /// Where the API server writes its audit log of writes (JSON lines, level Metadata, with annotations).
+    /// Where the API server writes its audit log of writes, and of all that the webhook's own service account asks (JSON
+    /// lines, level Metadata, with annotations).
     pub audit: Option<PathBuf>,
     /// The network namespace to run in, by name.
     pub netns: Option<String>,
+    /// Priority and fairness. Throttling by the kind of user would blur what most tests measure.
+    pub fairness: bool,
+    /// What the API server's admission plugins are told (an `AdmissionConfiguration`).
+    pub admission: Option<PathBuf>,
 }
 
 /// A running control plane. Dropping it stops all of it and removes its folder.

@@ -7,6 +7,7 @@ pub mod controlled;
 mod guarded;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::controlplane::Authority;
 use crate::eventually::eventually;
 use crate::netns;
 use crate::process::{Process, tail};
+use crate::release::image;
 use crate::workspace;
 use config::Configs;
 
@@ -57,6 +59,8 @@ pub struct WebhookOptions {
     pub netns: Option<String>,
     /// Which build.
     pub profile: Profile,
+    /// The file system of its image, which it runs in, as a container would: as user 65532, with nothing else to see.
+    pub root: Option<PathBuf>,
     /// Who it is; the administrator without.
     pub kubeconfig: Option<PathBuf>,
     /// The controllers that run, for this namespace alone, as in `--controllers`; none where empty.
@@ -85,7 +89,7 @@ impl Webhook {
     /// # Errors
     /// It is not built, does not start, or its configurations are refused.
     pub async fn start(cluster: &Cluster, options: WebhookOptions) -> Result<Self> {
-        let dir = tempfile::Builder::new().prefix("eno-webhook-").tempdir()?;
+        let dir = folder(options.root.as_deref())?;
         let authority = Authority::new()?;
         let service = format!("{WEBHOOK_NAME}.{}.svc", options.namespace);
         let pair = authority.server(&["127.0.0.1", &service])?;
@@ -94,11 +98,15 @@ impl Webhook {
         fs::write(&cert, pair.cert)?;
         fs::write(&key, pair.key)?;
 
-        let mut command = command(options.profile, options.netns.as_deref())?;
+        let mut command = command(&options)?;
+        let seen = |path: &Path| match &options.root {
+            Some(root) => Path::new("/").join(path.strip_prefix(root).unwrap_or(path)),
+            None => path.to_owned(),
+        };
         let address = if options.netns.is_some() { netns::ADDRESS } else { "127.0.0.1" };
         command.args(["--secure-port=0", "--bind-address", address, "--metrics-bind-address=127.0.0.1:0"]);
-        command.arg("--tls-cert-file").arg(&cert).arg("--tls-private-key-file").arg(&key);
-        command.arg("--kubeconfig").arg(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig()));
+        command.arg("--tls-cert-file").arg(seen(&cert)).arg("--tls-private-key-file").arg(seen(&key));
+        command.arg("--kubeconfig").arg(seen(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig())));
         command.arg(format!("--controllers={}", options.controllers));
         command.args(["--composition-namespace", &options.namespace]);
         if !options.flags.iter().any(|flag| flag.starts_with("--leader-elect")) {
@@ -252,8 +260,18 @@ impl Webhook {
     }
 }
 
-/// The binary, inside a network namespace where one is named.
-fn command(profile: Profile, netns: Option<&str>) -> Result<Command> {
+/// What it reads. In an image it reads as another user, who may not enter a folder of ours.
+fn folder(root: Option<&Path>) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("eno-webhook-");
+    Ok(match root {
+        Some(root) => builder.permissions(fs::Permissions::from_mode(0o755)).tempdir_in(root)?,
+        None => builder.tempdir()?,
+    })
+}
+
+/// A build of it.
+fn binary(profile: Profile) -> Result<PathBuf> {
     let folder = match profile {
         Profile::Debug => "debug",
         Profile::Release => "release",
@@ -264,7 +282,18 @@ fn command(profile: Profile, netns: Option<&str>) -> Result<Command> {
         "no {}\nhint: build it with `cargo build`, or let `cargo xtask test` do all",
         binary.display()
     );
-    let Some(netns) = netns else {
+    Ok(binary)
+}
+
+/// The binary: of an image, or inside a network namespace, where one is named.
+fn command(options: &WebhookOptions) -> Result<Command> {
+    if let Some(root) = &options.root {
+        let mut chroot = Command::new("chroot");
+        chroot.args(["--userspec", image::USER]).arg(root).arg("/eno-webhook").env_clear();
+        return Ok(chroot);
+    }
+    let binary = binary(options.profile)?;
+    let Some(netns) = &options.netns else {
         return Ok(Command::new(binary));
     };
     let mut ip = Command::new("ip");

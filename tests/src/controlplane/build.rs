@@ -51,7 +51,7 @@ fn require_go(component: Component) -> Result<()> {
 
 fn go_build(component: Component, output: &std::path::Path) -> Result<()> {
     let version = component.version()?;
-    let mut go = go(component);
+    let mut go = go(component)?;
     go.args(["build", "-v", "-trimpath", "-ldflags", &ldflags(component, &version), "-o"]).arg(output);
     go.arg(component.package());
     let total = packages(component)?;
@@ -76,16 +76,16 @@ fn go_build(component: Component, output: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-fn go(component: Component) -> Command {
+fn go(component: Component) -> Result<Command> {
     let mut go = Command::new("go");
-    go.current_dir(component.source()).env("GOFLAGS", "-mod=readonly").env("GOWORK", "off").stdin(Stdio::null());
-    go
+    go.current_dir(component.source()?).env("GOFLAGS", "-mod=readonly").env("GOWORK", "off").stdin(Stdio::null());
+    Ok(go)
 }
 
 /// How many packages it consists of. This downloads the modules, so it takes a while at first.
 fn packages(component: Component) -> Result<usize> {
     eprintln!("downloading the modules of {}", component.package());
-    let list = go(component).args(["list", "-deps", &component.package()]).stderr(Stdio::inherit()).output()?;
+    let list = go(component)?.args(["list", "-deps", &component.package()]).stderr(Stdio::inherit()).output()?;
     ensure!(list.status.success(), "go list of {} failed", component.package());
     Ok(list.stdout.iter().filter(|&&byte| byte == b'\n').count())
 }

@@ -8,6 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use super::build;
 
+/// Chooses the Kubernetes that is built: `oldest` is the oldest one that is supported; the newest is the default.
+pub const KUBERNETES_VARIABLE: &str = "ENO_KUBERNETES";
+
 /// Where envtest's binaries are installed, unless `KUBEBUILDER_ASSETS` says otherwise.
 const ENVTEST: &str = "/usr/local/kubebuilder/bin";
 
@@ -63,8 +66,15 @@ impl Component {
     }
 
     /// The folder of our Go module that names its version.
-    pub fn source(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("controlplane").join(self.project())
+    ///
+    /// # Errors
+    /// `ENO_KUBERNETES` is neither `oldest` nor `newest`.
+    pub fn source(self) -> Result<PathBuf> {
+        let folder = match self {
+            Self::Etcd => self.project(),
+            Self::KubeApiserver | Self::KubeControllerManager | Self::Kubectl => kubernetes()?,
+        };
+        Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("controlplane").join(folder))
     }
 
     /// Its version, as `go.mod` has it: `v1.37.2`.
@@ -72,7 +82,7 @@ impl Component {
     /// # Errors
     /// `go.mod` does not require it.
     pub fn version(self) -> Result<String> {
-        let path = self.source().join("go.mod");
+        let path = self.source()?.join("go.mod");
         let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
         let require = |line: &str| match *line.split_whitespace().collect::<Vec<_>>() {
             [module, version, ..] if module == self.module() => Some(version.to_owned()),
@@ -89,14 +99,24 @@ impl Component {
         Ok(cache()?.join(format!("{}-{}", self.project(), self.version()?)).join(self.name()))
     }
 
-    /// Its binary, where there is one: envtest's, else our build.
+    /// Its binary, where there is one: envtest's, else our build; our build only where a version was chosen.
     ///
     /// # Errors
     /// As for [`Component::cached`].
     pub fn find(self) -> Result<Option<PathBuf>> {
         let envtest = env::var_os("KUBEBUILDER_ASSETS").map_or_else(|| PathBuf::from(ENVTEST), PathBuf::from);
-        let candidates = [envtest.join(self.name()), self.cached()?];
-        Ok(candidates.into_iter().find(|path| path.is_file()))
+        let chosen = env::var_os(KUBERNETES_VARIABLE).is_some();
+        let candidates = [(!chosen).then(|| envtest.join(self.name())), Some(self.cached()?)];
+        Ok(candidates.into_iter().flatten().find(|path| path.is_file()))
+    }
+}
+
+/// The folder of the Kubernetes to build.
+fn kubernetes() -> Result<&'static str> {
+    match env::var(KUBERNETES_VARIABLE).as_deref() {
+        Err(_) | Ok("" | "newest") => Ok("kubernetes"),
+        Ok("oldest") => Ok("kubernetes-oldest"),
+        Ok(other) => bail!("{KUBERNETES_VARIABLE}={other}: expected oldest or newest"),
     }
 }
 

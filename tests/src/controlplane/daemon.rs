@@ -29,7 +29,7 @@ pub const AUDIT_LOG: &str = "audit.log";
 /// It does not start, or a component ended.
 pub async fn hold(dir: PathBuf) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
-    let options = Options { audit: Some(dir.join(AUDIT_LOG)), dir: Some(dir), netns: None };
+    let options = Options { audit: Some(dir.join(AUDIT_LOG)), dir: Some(dir), ..Options::default() };
     let held = async {
         let mut controlplane = ControlPlane::start(options).await?;
         Err(controlplane.died().await)

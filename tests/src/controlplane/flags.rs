@@ -6,13 +6,15 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 use serde_json::json;
 
 use super::{Options, certs};
 
-/// The controllers that the tests need: what deletes, and what makes service accounts and roles work.
-const CONTROLLERS: &str =
-    "garbage-collector-controller,namespace-controller,serviceaccount-controller,clusterrole-aggregation-controller";
+/// The controllers that the tests need: what deletes, what makes service accounts and roles work, and what checks the types
+/// in policies.
+const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,clusterrole-aggregation-controller,\
+     validatingadmissionpolicy-status-controller";
 
 /// The ports of a control plane, on loopback.
 #[derive(Debug)]
@@ -99,15 +101,22 @@ pub fn apiserver(dir: &Path, ports: &Ports, options: &Options) -> Result<Vec<Str
         "--service-cluster-ip-range=10.0.0.0/24".into(),
         "--authorization-mode=RBAC".into(),
         "--allow-privileged=true".into(),
-        // Throttling by the kind of user would blur what tests measure.
-        "--enable-priority-and-fairness=false".into(),
+        format!("--enable-priority-and-fairness={}", options.fairness),
         "--max-requests-inflight=3000".into(),
         "--max-mutating-requests-inflight=1500".into(),
     ];
+    if let Some(config) = &options.admission {
+        flags.push(format!("--admission-control-config-file={}", config.display()));
+    }
     if let Some(log) = &options.audit {
         let policy = json!({
             "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
-            "rules": [{"level": "None", "verbs": ["get", "list", "watch"]}, {"level": "Metadata"}],
+            "rules": [
+                // All of it: what it does is compared with what it may do.
+                {"level": "Metadata", "users": [format!("system:serviceaccount:{WEBHOOK_NAMESPACE}:{WEBHOOK_NAME}")]},
+                {"level": "None", "verbs": ["get", "list", "watch"]},
+                {"level": "Metadata"},
+            ],
         });
         std::fs::write(dir.join("audit-policy.yaml"), policy.to_string())?;
         flags.push(format!("--audit-policy-file={}", file("audit-policy.yaml")));

@@ -27,7 +27,7 @@ impl Configs {
     /// Applies what the webhook that listens at `url` prints.
     pub(super) async fn apply(cluster: &Cluster, options: &WebhookOptions, url: &str, ca: &Path) -> Result<Self> {
         let namespace = &options.namespace;
-        let mut print = super::command(options.profile, None)?;
+        let mut print = Command::new(super::binary(options.profile)?);
         print.args(["print-config", "--name", &format!("{WEBHOOK_NAME}-{namespace}"), "--ca-file"]).arg(ca);
         print.args(["--namespace-selector", &format!("kubernetes.io/metadata.name={namespace}")]);
         if options.netns.is_some() {
