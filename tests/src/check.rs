@@ -31,6 +31,7 @@ impl Check {
         steps.run("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
         steps.run("the rules have no client", rules_have_no_client)?;
         steps.run("hermetic tests", || cargo(&["test"]))?;
+        steps.run("documents", || cargo(&["test", "--package", "eno-tests", "--test", "documents"]))?;
         if !self.hermetic {
             steps.run("build of the control plane", || Binaries::ensure().map(drop))?;
             steps.run("build of webhook and plugin", || cargo(&["build"]))?;
@@ -54,7 +55,7 @@ impl Check {
 async fn controlplane() -> Result<ControlPlane> {
     let dir = workspace::target().join("controlplane-of-tests");
     let audit = Some(dir.join(AUDIT_LOG));
-    ControlPlane::start(Options { dir: Some(dir), audit, netns: None }).await
+    ControlPlane::start(Options { dir: Some(dir), audit, ..Options::default() }).await
 }
 
 #[derive(Default)]

@@ -7,6 +7,10 @@
 //! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
+//! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
+//! - [`rollout`] replaces replicas and authorities under load.
+//! - [`release`] is `cargo xtask release`.
+//! - [`reference`] is `cargo xtask reference`: docs/reference.md from the code.
 //! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
@@ -19,11 +23,16 @@ pub mod demo;
 pub mod eno;
 pub mod eventually;
 pub mod fixtures;
+pub mod manifests;
+pub mod modules;
 pub mod namespace;
 pub mod netns;
 pub mod plugin;
 pub mod process;
 pub mod proxy;
+pub mod reference;
+pub mod release;
+pub mod rollout;
 pub mod scenario;
 pub mod standin;
 pub mod terminal;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::{bench, check, controlplane, demo};
+use eno_tests::{bench, check, controlplane, demo, manifests, reference, release};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
@@ -17,6 +17,12 @@ enum Xtask {
     /// Measure on a real control plane, with release builds
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Make what is published: archives, krew manifest, image, manifests, bills of materials
+    Release(release::Release),
+    /// Write the manifests that come from the code
+    Manifests,
+    /// Write docs/reference.md, which comes from the code
+    Reference,
     /// A real control plane to test on
     #[command(subcommand)]
     Controlplane(controlplane::command::Command),
@@ -38,6 +44,9 @@ async fn run(xtask: Xtask) -> Result<()> {
         Xtask::Demo(demo) => demo.run().await,
         Xtask::Test(check) => check.run().await,
         Xtask::Bench(bench) => bench.run().await,
+        Xtask::Release(release) => release.run(),
+        Xtask::Manifests => manifests::generated::write(),
+        Xtask::Reference => reference::write(),
         Xtask::Controlplane(command) => command.run().await,
     }
 }
