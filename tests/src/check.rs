@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::cluster::KUBECONFIG_VARIABLE;
 use crate::controlplane::{AUDIT_LOG, Binaries, ControlPlane, Options};
-use crate::workspace;
+use crate::{release, workspace};
 
 /// What the rules must not depend on: with any of these they could read or write by themselves.
 const FORBIDDEN: [&str; 4] = ["tokio", "hyper", "kube", "kube-client"];
@@ -34,6 +34,7 @@ impl Check {
         steps.run("documents", || cargo(&["test", "--package", "eno-tests", "--test", "documents"]))?;
         if !self.hermetic {
             steps.run("build of the control plane", || Binaries::ensure().map(drop))?;
+            steps.run("image of the webhook", release::only_the_image)?;
             steps.run("build of webhook and plugin", || cargo(&["build"]))?;
             steps.run("build of the control-plane tests", || cargo(&["test", "--package", "eno-tests", "--no-run"]))?;
             let started = Instant::now();

@@ -88,6 +88,14 @@ impl Release {
     }
 }
 
+/// Makes the image alone, for the test that runs it.
+///
+/// # Errors
+/// A tool is missing, or fails.
+pub fn only_the_image() -> Result<()> {
+    Release { only: Some(Part::Image), archives: None }.run()
+}
+
 /// Where a release is put.
 #[must_use]
 pub fn dist() -> PathBuf {
