@@ -28,55 +28,42 @@ pub fn path(dist: &Path) -> PathBuf {
 /// # Errors
 /// It was not built.
 pub fn digest(dist: &Path) -> Result<String> {
-    let path = digest_path(dist);
-    fs::read_to_string(&path).with_context(|| format!("no {}: run `cargo xtask release image`", path.display()))
-}
-
-fn digest_path(dist: &Path) -> PathBuf {
-    dist.join(format!("{NAME}_v{VERSION}.digest"))
+    let index = json(dist, "index.json")?;
+    Ok(index["manifests"][0]["digest"].as_str().context("the index of the image names no manifest")?.to_owned())
 }
 
 /// Unpacks its file system, as a container runtime does.
 ///
 /// # Errors
-/// It was not built, or is no image of one layer.
+/// It was not built.
 pub fn unpack(dist: &Path, root: &Path) -> Result<()> {
-    let archive = path(dist);
-    ensure!(archive.is_file(), "no {}: run `cargo xtask release image`", archive.display());
-    let blob = |name: &str| {
-        Tool::named("tar", "tar").args(["--extract", "--to-stdout", "--file"]).args([&archive]).args([name])
-    };
-    let json = |name: &str| -> Result<Value> { Ok(serde_json::from_str(&blob(name).text()?)?) };
-    let digest = |value: &Value| {
-        let digest = value["digest"].as_str().context("no digest")?;
-        anyhow::Ok(format!("blobs/{}", digest.replace(':', "/")))
-    };
-    let manifest = json(&digest(&json("index.json")?["manifests"][0])?)?;
-    let layers = manifest["layers"].as_array().context("no layers")?;
+    let manifest = json(dist, &blob(&digest(dist)?))?;
+    let layers = manifest["layers"].as_array().context("the manifest of the image names no layers")?;
     let storage = tempfile::tempdir()?;
     for layer in layers {
-        let name = digest(layer)?;
-        Tool::named("tar", "tar")
-            .args([
-                Path::new("--extract"),
-                Path::new("--directory"),
-                storage.path(),
-                Path::new("--file"),
-                &archive,
-                Path::new(&name),
-            ])
-            .run()?;
-        Tool::named("tar", "tar")
-            .args([
-                Path::new("--extract"),
-                Path::new("--directory"),
-                root,
-                Path::new("--file"),
-                &storage.path().join(&name),
-            ])
-            .run()?;
+        let name = blob(layer["digest"].as_str().context("a layer has no digest")?);
+        extract(&path(dist), storage.path(), &[&name])?;
+        extract(&storage.path().join(&name), root, &[])?;
     }
     Ok(())
+}
+
+fn extract(archive: &Path, folder: &Path, members: &[&str]) -> Result<()> {
+    let tar = Tool::named("tar", "tar").args(["--extract", "--directory"]).args([folder]);
+    tar.args(["--file"]).args([archive]).args(members).run()
+}
+
+/// A document of the archive.
+fn json(dist: &Path, member: &str) -> Result<Value> {
+    let archive = path(dist);
+    ensure!(archive.is_file(), "no {}: run `cargo xtask release image`", archive.display());
+    let tar = Tool::named("tar", "tar").args(["--extract", "--to-stdout", "--file"]).args([&archive]).args([member]);
+    Ok(serde_json::from_str(&tar.text()?)?)
+}
+
+/// Where the archive has what a digest names.
+fn blob(digest: &str) -> String {
+    format!("blobs/{}", digest.replace(':', "/"))
 }
 
 /// Builds the program and its image.
@@ -115,7 +102,6 @@ pub fn build(dist: &Path) -> Result<()> {
     }
     buildah()
         .args(["commit", "--quiet", "--format", "oci", "--timestamp", &commit_time()?])
-        .args([Path::new("--digestfile"), &digest_path(dist)])
         .args([container, &format!("oci-archive:{}:v{VERSION}", target.display())])
         .run()
 }
