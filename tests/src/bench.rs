@@ -6,7 +6,9 @@ mod figures;
 mod load;
 mod measure;
 mod plugin;
+mod report;
 mod store;
+mod top;
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -27,6 +29,10 @@ pub enum Bench {
     Cleanup(cleanup::Cleanup),
     /// What `kubectl eno slices` needs, beside `kubectl get`
     Plugin(plugin::Plugin),
+    /// How long a browser needs to open the plugin's report
+    Report(report::Report),
+    /// What `kubectl eno top` needs while nothing changes, and while much does
+    Top(top::Top),
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
@@ -38,6 +44,10 @@ impl Bench {
     /// # Errors
     /// Something cannot be built, started or measured.
     pub async fn run(self) -> Result<()> {
+        if let Self::Report(report) = &self {
+            // What is measured is the browser: it needs no release build, and no cluster.
+            return report.run().await;
+        }
         if cfg!(debug_assertions) {
             return again_in_release();
         }
@@ -53,6 +63,8 @@ impl Bench {
             Self::Admission(admission) => admission.run(&cluster).await,
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
             Self::Plugin(plugin) => plugin.run(&cluster).await,
+            Self::Top(top) => top.run(&cluster).await,
+            Self::Report(report) => report.run().await,
             Self::Measure(measure) => measure.run(),
         }
     }

@@ -7,9 +7,12 @@
 //! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
+//! - [`browser`] opens the plugin's report; [`picture`] is what the docs show of it.
 //! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
+pub mod browser;
+pub mod captures;
 pub mod check;
 pub mod cluster;
 pub mod collector;
@@ -21,6 +24,7 @@ pub mod eventually;
 pub mod fixtures;
 pub mod namespace;
 pub mod netns;
+pub mod picture;
 pub mod plugin;
 pub mod process;
 pub mod proxy;

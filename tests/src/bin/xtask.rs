@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::{bench, check, controlplane, demo};
+use eno_tests::{bench, captures, check, controlplane, demo};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
@@ -17,6 +17,8 @@ enum Xtask {
     /// Measure on a real control plane, with release builds
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Write what terminals show to docs/
+    Captures(captures::Captures),
     /// A real control plane to test on
     #[command(subcommand)]
     Controlplane(controlplane::command::Command),
@@ -38,6 +40,7 @@ async fn run(xtask: Xtask) -> Result<()> {
         Xtask::Demo(demo) => demo.run().await,
         Xtask::Test(check) => check.run().await,
         Xtask::Bench(bench) => bench.run().await,
+        Xtask::Captures(captures) => captures.run().await,
         Xtask::Controlplane(command) => command.run().await,
     }
 }
