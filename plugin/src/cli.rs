@@ -1,6 +1,7 @@
 //! The command line: flags, help, and nothing else.
 
 mod cleanup;
+mod completion;
 mod compositions;
 mod connection;
 mod doctor;
@@ -11,12 +12,16 @@ mod orphans;
 pub(crate) mod output;
 mod plan_delete;
 mod release;
+mod report;
 mod restore;
 mod resynth;
 mod snapshot;
 mod source;
+mod top;
 mod tree;
+mod version;
 mod wait;
+mod watch;
 mod write;
 
 use std::ffi::OsString;
@@ -28,6 +33,7 @@ use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand
 
 use crate::failure::Failure;
 pub use cleanup::{CleanupAction, CleanupFlags};
+pub use completion::{CompletionFlags, Script};
 pub use compositions::CompositionsFlags;
 pub use connection::Connection;
 pub use doctor::DoctorFlags;
@@ -37,12 +43,16 @@ pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
 pub use plan_delete::{Cascade, PlanDeleteFlags};
 pub use release::ReleaseFlags;
+pub use report::ReportFlags;
 pub use restore::RestoreFlags;
 pub use resynth::ResynthFlags;
 pub use snapshot::{SnapshotFlags, SnapshotForm};
 pub use source::SourceFlags;
+pub use top::TopFlags;
 pub use tree::TreeFlags;
+pub use version::{VersionFlags, VersionForm};
 pub use wait::{WaitFlags, WaitFor};
+pub use watch::{ListUntil, ListWatchFlags, WatchFlags};
 pub use write::{DryRun, ResultFormat, WriteFlags};
 
 /// `kubectl eno`.
@@ -106,6 +116,9 @@ pub enum Command {
     /// Check that all is there which keeps slices from being lost, and that it works
     #[command(long_about = help::DOCTOR, after_help = examples::help("doctor"))]
     Doctor(DoctorFlags),
+    /// Look at all of it, live, and act on it
+    #[command(long_about = help::TOP, after_help = examples::help("top"))]
+    Top(TopFlags),
     /// Wait until a resource slice or a composition is deleted or reconciled
     #[command(long_about = help::WAIT, after_help = examples::help("wait"))]
     Wait(WaitFlags),
@@ -133,6 +146,15 @@ pub enum Command {
     /// List resources that Eno made, that exist, and that no slice holds any more
     #[command(long_about = help::ORPHANS, after_help = examples::help("orphans"))]
     Orphans(OrphansFlags),
+    /// Write a report to read in a browser: one HTML file, to attach to a ticket
+    #[command(long_about = help::REPORT, after_help = examples::help("report"))]
+    Report(ReportFlags),
+    /// Print a script by which a shell, or kubectl, completes commands, flags and names
+    #[command(long_about = help::COMPLETION, after_help = examples::help("completion"))]
+    Completion(CompletionFlags),
+    /// Print the versions of the plugin, the API server, Eno's CRDs and the webhook
+    #[command(long_about = help::VERSION, after_help = examples::help("version"))]
+    Version(VersionFlags),
     /// List the flags that every command takes
     Options,
 }
@@ -170,6 +192,9 @@ pub struct SlicesFlags {
     /// Sort by a column, or by a jsonpath of the items
     #[arg(long, value_name = "COLUMN|JSONPATH")]
     pub sort_by: Option<String>,
+    /// Watch?
+    #[command(flatten)]
+    pub watch: ListWatchFlags,
     /// Where to read from
     #[command(flatten)]
     pub source: SourceFlags,
@@ -187,6 +212,9 @@ pub struct WhyFlags {
     /// Show all resources, not only the first three
     #[arg(long)]
     pub show_all: bool,
+    /// Watch?
+    #[command(flatten)]
+    pub watch: WatchFlags,
     /// Which cluster Eno's resources are in
     #[command(flatten)]
     pub downstream: DownstreamFlags,

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use eno_shared::Lookup;
 use eno_shared::api::{Composition, Kind, Metadata, ResourceSlice};
 use eno_shared::client::{self, ReadError};
 use eno_shared::names::ENO_GROUP;
-use eno_shared::{Lookup, judge};
 use futures::stream::{StreamExt, iter};
 use jiff::Timestamp;
 use kube::Client;
@@ -16,12 +16,13 @@ use kube::core::params::{GetParams, ListParams};
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::query::{Depth, Query};
+use crate::query::Query;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
 use crate::warnings::Warnings;
 use crate::whole::WholeSlice;
 
 /// A cluster to read from.
+#[derive(Clone)]
 pub struct Cluster {
     /// The client.
     pub client: Client,
@@ -102,7 +103,8 @@ impl Cluster {
         Seen { unreadable: Some(why), ..Seen::of_metadata(metadata) }
     }
 
-    async fn whole(&self, namespace: Option<&str>, name: &str) -> Result<Option<Seen>, ReadError> {
+    /// Reads a slice whole; `None` where it does not exist.
+    pub async fn whole(&self, namespace: Option<&str>, name: &str) -> Result<Option<Seen>, ReadError> {
         let read = client::get::<WholeSlice>(&self.client, namespace, name, self.timeout).await?;
         Ok(read.map(|WholeSlice { slice, manifests }| Seen { slice, manifests: Some(manifests), unreadable: None }))
     }
@@ -111,19 +113,13 @@ impl Cluster {
     async fn filled(&self, slices: Vec<Seen>, namespaces: &Namespaces, query: &Query, now: Timestamp) -> Vec<Seen> {
         let fill = |seen: Seen| async move {
             let compositions = namespaces.compositions(&seen.metadata().namespace);
-            let needs = seen.metadata().is_deleting()
-                || query.wants_content(&seen.slice, compositions)
-                || judge(&seen.slice, compositions, now).wants_content;
-            if !needs || seen.unreadable.is_some() || seen.manifests.is_some() {
+            let known = seen.unreadable.is_some() || seen.manifests.is_some();
+            if known || !query.needs_whole(&seen.slice, compositions, now) {
                 return Some(seen);
             }
             let metadata = seen.metadata();
             match self.whole(Some(&metadata.namespace), &metadata.name).await {
-                Ok(Some(mut whole)) => {
-                    // They are large: kept only where they are shown.
-                    whole.manifests = whole.manifests.filter(|_| query.depth >= Depth::Manifests);
-                    Some(whole)
-                }
+                Ok(Some(whole)) => Some(whole.kept(query.depth)),
                 Ok(None) => None,
                 Err(ReadError::Decode(error)) => {
                     let unreadable = self.unreadable(Some(&metadata.namespace), &metadata.name, &error);

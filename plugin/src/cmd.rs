@@ -1,6 +1,7 @@
 //! The commands.
 
 mod cleanup;
+pub mod completion;
 mod compositions;
 mod doctor;
 mod listing;
@@ -8,12 +9,16 @@ mod options;
 mod orphans;
 mod plan_delete;
 mod release;
+mod report;
 mod restore;
 mod resynth;
 pub mod slices;
 mod snapshot;
+mod top;
 mod tree;
+mod version;
 mod wait;
+mod watch;
 pub mod why;
 
 use std::process::ExitCode;
@@ -43,12 +48,16 @@ pub fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             Command::Orphans(flags) => orphans::run(flags, cli).await,
             Command::Why(flags) => why::run(flags, cli).await,
             Command::Doctor(flags) => doctor::run(flags, cli).await,
+            Command::Top(flags) => top::run(flags, cli).await,
             Command::Wait(flags) => wait::run(flags, cli).await,
             Command::Snapshot(flags) => snapshot::run(flags, cli).await,
             Command::Cleanup(flags) => cleanup::run(flags, cli).await,
             Command::Resynth(flags) => resynth::run(flags, cli).await,
             Command::Release(flags) => release::run(flags, cli).await,
             Command::Restore(flags) => restore::run(flags, cli).await,
+            Command::Report(flags) => report::run(flags, cli).await,
+            Command::Completion(flags) => completion::run(flags),
+            Command::Version(flags) => version::run(flags, cli).await,
             Command::Options => options::run(),
         }
     })

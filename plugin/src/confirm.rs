@@ -1,9 +1,11 @@
 //! Questions before something is written. They are asked on stderr, and only of a person: both stdin and stderr must be
 //! terminals. The default is No, and so is the end of input.
 
+use std::fmt;
 use std::io::{BufRead, IsTerminal, Write};
 
 use crate::failure::Failure;
+use crate::output::table::sanitized;
 
 /// What a person must answer to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +36,29 @@ pub fn confirm(question: &Question, action: &str, flag: &str) -> Result<bool, Fa
     Ok(ask(question, &mut std::io::stdin().lock(), &mut std::io::stderr())?)
 }
 
-fn ask(question: &Question, input: &mut dyn BufRead, output: &mut dyn Write) -> std::io::Result<bool> {
-    match question {
-        Question::Yes => write!(output, "Do you want to continue? (y/N): ")?,
-        Question::Type { what, word } => write!(output, "Type {what} to confirm ({word}): ")?,
+impl Question {
+    /// Is this the answer that is demanded?
+    pub fn accepts(&self, answer: &str) -> bool {
+        let answer = answer.trim();
+        match self {
+            Question::Yes => ["y", "yes"].iter().any(|yes| answer.eq_ignore_ascii_case(yes)),
+            Question::Type { word, .. } => answer == word,
+        }
     }
+}
+
+/// As it is asked. What is to be typed may come from the cluster.
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Question::Yes => f.write_str("Do you want to continue? (y/N): "),
+            Question::Type { what, word } => write!(f, "Type {what} to confirm ({}): ", sanitized(word)),
+        }
+    }
+}
+
+fn ask(question: &Question, input: &mut dyn BufRead, output: &mut dyn Write) -> std::io::Result<bool> {
+    write!(output, "{question}")?;
     output.flush()?;
     let mut answer = String::new();
     if input.read_line(&mut answer)? == 0 {
@@ -46,11 +66,7 @@ fn ask(question: &Question, input: &mut dyn BufRead, output: &mut dyn Write) -> 
         writeln!(output)?;
         return Ok(false);
     }
-    let answer = answer.trim();
-    Ok(match question {
-        Question::Yes => ["y", "yes"].iter().any(|yes| answer.eq_ignore_ascii_case(yes)),
-        Question::Type { word, .. } => answer == word,
-    })
+    Ok(question.accepts(&answer))
 }
 
 #[cfg(test)]

@@ -19,6 +19,30 @@ use crate::identity::Identity;
 use crate::warnings::Warnings;
 use kubeconfig::Resolved;
 
+/// What a kubeconfig names.
+#[derive(Debug, Default)]
+pub struct KubeconfigNames {
+    /// Contexts.
+    pub contexts: Vec<String>,
+    /// Clusters.
+    pub clusters: Vec<String>,
+    /// Users.
+    pub users: Vec<String>,
+}
+
+/// What the kubeconfig of the flags names.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn names(flags: &Connection, warnings: &Warnings) -> Result<KubeconfigNames, Failure> {
+    let kubeconfig = kubeconfig::of(flags, warnings)?;
+    Ok(KubeconfigNames {
+        contexts: kubeconfig.contexts.into_iter().map(|context| context.name).collect(),
+        clusters: kubeconfig.clusters.into_iter().map(|cluster| cluster.name).collect(),
+        users: kubeconfig.auth_infos.into_iter().map(|user| user.name).collect(),
+    })
+}
+
 /// A client, and what it was made of.
 pub struct Context {
     /// The client.

@@ -1,6 +1,7 @@
 //! What the rules say of one slice of a snapshot.
 
 pub mod composition;
+pub mod pod;
 
 use eno_shared::api::ResourceSlice;
 use eno_shared::owner::composition_owner;

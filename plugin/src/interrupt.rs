@@ -26,6 +26,11 @@ impl Interrupt {
         interrupt
     }
 
+    /// It comes.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Was it?
     pub fn came(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -11,10 +11,10 @@ use crate::finding::{Finding, OwnerState};
 mod column;
 pub mod composition;
 
-pub use column::{COLUMNS, Column};
+pub use column::{COLUMNS, Column, none};
 
 /// One slice of `-o json`. Lists are never null; a null means that there is none, or that it was not read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
     namespace: String,
@@ -39,7 +39,7 @@ pub struct Item {
     synthesis_uuid: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct OwnerItem {
     name: String,
     uid: String,
@@ -50,7 +50,7 @@ struct OwnerItem {
 }
 
 /// One blocker of `-o json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct BlockerItem {
     /// Its code, of a closed list.
     pub code: &'static str,
@@ -58,7 +58,7 @@ pub struct BlockerItem {
     pub message: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Resources {
     total: usize,
     deleted: usize,
@@ -121,6 +121,11 @@ impl Item {
         }
     }
 
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -131,8 +136,44 @@ impl Item {
         self.verdict == verdict.as_str()
     }
 
+    /// The sentence for people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Does it wait, for longer than patience lasts?
     pub fn is_stuck(&self) -> bool {
         self.stuck
+    }
+
+    /// Since when it waits, where it does.
+    pub fn waiting_since(&self) -> Option<Timestamp> {
+        self.waiting_since
+    }
+
+    /// Is it being deleted?
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// When it was made.
+    pub fn creation_timestamp(&self) -> Option<Timestamp> {
+        self.creation_timestamp
+    }
+
+    /// The composition that owns it.
+    pub fn composition(&self) -> Option<&str> {
+        self.composition.as_ref().map(|owner| owner.name.as_str())
+    }
+
+    /// What it waits for, in a few letters.
+    pub fn blocked_by(&self) -> String {
+        let codes: Vec<&str> = self.blockers.iter().map(|blocker| blocker.code).collect();
+        first_and_more(&codes).unwrap_or_else(none)
+    }
+
+    /// Its uid.
+    pub fn uid(&self) -> &str {
+        &self.uid
     }
 }

@@ -14,6 +14,7 @@ mod cluster;
 pub mod cmd;
 mod confirm;
 mod context;
+mod dialogue;
 mod downstream;
 mod dump;
 mod duration;
@@ -22,6 +23,7 @@ mod finding;
 mod identity;
 mod interrupt;
 mod item;
+mod live;
 mod output;
 mod progress;
 mod query;
@@ -41,6 +43,12 @@ use failure::Failure;
 
 /// Runs the command line and says how it ended: see `kubectl eno --help`, "Exit codes".
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let [_, ask, words @ ..] = args.as_slice()
+        && ask == cmd::completion::ASK
+    {
+        return cmd::completion::answer(words);
+    }
     let ended = match cli::parse(args) {
         Ok(cli) => cmd::run(&cli),
         Err(stop) => stop.map(|()| ExitCode::SUCCESS),

@@ -1,19 +1,22 @@
 //! How results are printed.
 
+pub mod appended;
 mod columns;
 mod jsonpath;
+pub mod screen;
 mod sort;
 pub mod table;
 
 use std::io::Write;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use eno_shared::{CompositionState, Verdict};
 use serde_json::{Value, json};
 
 use crate::cli::OutputFlags;
 use crate::cli::output::Color;
 use crate::failure::Failure;
+use appended::Appended;
 use columns::Columns;
 use jsonpath::Template;
 pub use sort::sort;
@@ -45,6 +48,9 @@ pub enum Form {
 }
 
 const ALLOWED: &str = "custom-columns,custom-columns-file,json,jsonpath,jsonpath-file,name,wide,yaml";
+/// The same, as far as it can be typed without knowing more.
+pub const FORMATS: [&str; 8] =
+    ["custom-columns=", "custom-columns-file=", "json", "jsonpath=", "jsonpath-file=", "name", "wide", "yaml"];
 
 impl Format {
     /// Reads `-o`.
@@ -126,6 +132,35 @@ impl Form {
     }
 }
 
+impl Form {
+    /// What has become of objects, each as text of its own: JSON on one line, a document of YAML, or what a template makes
+    /// of the object.
+    ///
+    /// # Errors
+    /// Where a template does not fit an object.
+    pub fn events(&self, table: &mut Appended, events: &[(&str, Value)]) -> Result<String, Failure> {
+        let whole = |(event, object): &(&str, Value)| json!({"type": event, "object": object});
+        match self {
+            Form::Json => Ok(events.iter().map(|event| whole(event).to_string() + "\n").collect()),
+            Form::Yaml => events.iter().map(|event| Ok(format!("---\n{}", yaml(&whole(event))?))).collect(),
+            Form::JsonPath(template) => {
+                let text = |(_, object): &(_, Value)| Ok(template.render(object)? + "\n");
+                let text = events.iter().map(text).collect::<Result<String, String>>();
+                text.map_err(|error| Failure::local(format_args!("error executing jsonpath: {error}")))
+            }
+            Form::Columns(columns) => {
+                let headers: Vec<&str> = ["EVENT"].into_iter().chain(columns.headers()).collect();
+                let row = |(event, object): &(&str, Value)| {
+                    let cells = columns.cells(object)?;
+                    Ok([(*event).to_owned()].into_iter().chain(cells).collect())
+                };
+                let rows = events.iter().map(row).collect::<Result<_, String>>().map_err(Failure::local)?;
+                Ok(table.rows(&headers, rows, |_, cell| cell.to_owned()))
+            }
+        }
+    }
+}
+
 /// JSON as kubectl indents it.
 fn indented(document: &Value) -> Result<String, Failure> {
     let mut bytes = vec![];
@@ -154,7 +189,11 @@ pub fn lines(lines: Vec<String>) -> Result<(), Failure> {
     write(&lines.into_iter().map(|line| line + "\n").collect::<String>())
 }
 
-fn write(text: &str) -> Result<(), Failure> {
+/// Prints text as it is.
+///
+/// # Errors
+/// Where stdout fails.
+pub fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
@@ -179,19 +218,21 @@ pub fn speaks_unicode() -> bool {
 /// Colours verdicts and states, where that is wanted.
 pub fn painter(color: Color) -> impl Fn(&str) -> String {
     let wanted = colored(color);
-    move |word| {
-        let is = |other: &str| other.eq_ignore_ascii_case(word);
-        let verdict = Verdict::ALL.into_iter().find(|verdict| is(verdict.as_str())).map(style);
-        let state = || CompositionState::ALL.into_iter().find(|state| is(state.as_str())).map(state_style);
-        match verdict.or_else(state) {
-            Some(style) if wanted => format!("{style}{word}{style:#}"),
-            Some(_) | None => word.to_owned(),
-        }
+    move |word| match word_color(word).map(AnsiColor::on_default) {
+        Some(style) if wanted => format!("{style}{word}{style:#}"),
+        Some(_) | None => word.to_owned(),
     }
 }
 
-fn state_style(state: CompositionState) -> Style {
-    let color = match state {
+/// The colour of a verdict or a state.
+pub fn word_color(word: &str) -> Option<AnsiColor> {
+    let is = |other: &str| other.eq_ignore_ascii_case(word);
+    let verdict = Verdict::ALL.into_iter().find(|verdict| is(verdict.as_str())).map(verdict_color);
+    verdict.or_else(|| CompositionState::ALL.into_iter().find(|state| is(state.as_str())).map(state_color))
+}
+
+fn state_color(state: CompositionState) -> AnsiColor {
+    match state {
         CompositionState::Ready | CompositionState::Finished => AnsiColor::Green,
         CompositionState::Pending
         | CompositionState::Synthesizing
@@ -204,18 +245,16 @@ fn state_style(state: CompositionState) -> Style {
         | CompositionState::Deleting
         | CompositionState::Orphaning
         | CompositionState::Deleted => AnsiColor::Yellow,
-    };
-    color.on_default()
+    }
 }
 
-fn style(verdict: Verdict) -> Style {
-    let color = match verdict {
+fn verdict_color(verdict: Verdict) -> AnsiColor {
+    match verdict {
         Verdict::Keep => AnsiColor::Green,
         Verdict::Collect => AnsiColor::Cyan,
         Verdict::Wait => AnsiColor::Blue,
         Verdict::Hold => AnsiColor::Red,
         Verdict::Release => AnsiColor::Yellow,
         Verdict::Unknown => AnsiColor::Magenta,
-    };
-    color.on_default()
+    }
 }

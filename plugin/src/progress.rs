@@ -1,42 +1,38 @@
 //! How far a command is: one bar on stderr where that is a terminal. Else the results, one line for each object, say it.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::dialogue::Dialogue;
 use crate::failure::Failure;
-use crate::output::table::sanitized;
 
-/// A bar, or nothing.
+/// A bar, or nothing; and whoever reads the lines beside it.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct Progress(ProgressBar, Dialogue);
 
 impl Progress {
     /// Of so many objects.
-    pub fn of(objects: usize) -> Self {
-        let wanted = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
+    pub fn of(objects: usize, dialogue: &Dialogue) -> Self {
+        let wanted = dialogue.owns_terminal() && std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
         let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
-        Progress(ProgressBar::with_draw_target(Some(objects as u64), target).with_style(style))
+        Progress(ProgressBar::with_draw_target(Some(objects as u64), target).with_style(style), dialogue.clone())
     }
 
-    /// One more is done: prints its line on stdout.
+    /// One more is done: one line of the result.
     ///
     /// # Errors
     /// Stdout fails.
     pub fn result(&self, line: &str) -> Result<(), Failure> {
-        self.0.suspend(|| {
-            let mut stdout = std::io::stdout().lock();
-            writeln!(stdout, "{}", sanitized(line))?;
-            Ok(stdout.flush()?)
-        })
+        self.0.suspend(|| self.1.result(line))
     }
 
-    /// Says something on stderr.
+    /// Says something beside the result.
     pub fn say(&self, line: impl std::fmt::Display) {
-        self.0.suspend(|| crate::warnings::say(line));
+        self.0.suspend(|| self.1.say(line));
     }
 
     /// One more is done.

@@ -1,9 +1,10 @@
 //! What a command wants to know of a cluster or a dump.
 
-use eno_shared::Compositions;
 use eno_shared::api::{Composition, Metadata, ResourceSlice};
 use eno_shared::owner::composition_owner;
 use eno_shared::usage::lists;
+use eno_shared::{Compositions, judge};
+use jiff::Timestamp;
 
 /// How much of the slices is read. On a cluster they are up to a megabyte each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,7 @@ pub enum Depth {
 }
 
 /// What a command wants to know.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Query {
     /// The namespace, `None` for all.
     pub namespace: Option<String>,
@@ -50,8 +51,15 @@ impl Query {
             && self.composition.as_deref().is_none_or(|name| belongs(metadata, name, compositions))
     }
 
+    /// Must the slice be read whole? `slice` is its metadata alone.
+    pub fn needs_whole(&self, slice: &ResourceSlice, compositions: &Compositions, now: Timestamp) -> bool {
+        slice.metadata.is_deleting()
+            || self.wants_content(slice, compositions)
+            || judge(slice, compositions, now).wants_content
+    }
+
     /// Must the slice be read whole, whatever the rules say?
-    pub fn wants_content(&self, slice: &ResourceSlice, compositions: &Compositions) -> bool {
+    fn wants_content(&self, slice: &ResourceSlice, compositions: &Compositions) -> bool {
         match self.depth {
             Depth::Rules => false,
             Depth::Undone => compositions.current_referrers(&slice.metadata.name).any(is_at_work),
@@ -69,7 +77,7 @@ fn is_at_work(composition: &Composition) -> bool {
 }
 
 /// Does a slice belong to the composition of that name, or is it listed by it?
-fn belongs(slice: &Metadata, composition: &str, compositions: &Compositions) -> bool {
+pub fn belongs(slice: &Metadata, composition: &str, compositions: &Compositions) -> bool {
     composition_owner(slice).is_some_and(|owner| owner.name == composition)
         || compositions.get(composition).found().is_some_and(|composition| refers(composition, &slice.name))
 }

@@ -7,6 +7,8 @@ use eno_shared::api::{Composition, Metadata, ResourceSlice, SliceManifests};
 use eno_shared::{Compositions, Lookup};
 use jiff::Timestamp;
 
+use crate::query::Depth;
+
 /// What was read, and when.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -25,13 +27,21 @@ pub struct Snapshot {
 impl Snapshot {
     /// A slice by its place, for queries that leave no slice of the namespace out.
     pub fn look_up(&self, namespace: &str, name: &str) -> Lookup<&Seen> {
-        match self.slices.binary_search_by(|seen| seen.place().cmp(&(namespace, name))) {
-            Ok(index) => match &self.slices[index].unreadable {
-                Some(why) => Lookup::Unknown(why.clone()),
-                None => Lookup::Found(&self.slices[index]),
-            },
-            Err(_) => self.slices_incomplete.clone().map_or(Lookup::Missing, Lookup::Unknown),
+        match self.seen(namespace, name) {
+            Some(Seen { unreadable: Some(why), .. }) => Lookup::Unknown(why.clone()),
+            Some(seen) => Lookup::Found(seen),
+            None => self.slices_incomplete.clone().map_or(Lookup::Missing, Lookup::Unknown),
         }
+    }
+
+    /// A slice that was seen, by its place.
+    pub fn seen(&self, namespace: &str, name: &str) -> Option<&Seen> {
+        self.position(namespace, name).ok().map(|index| &self.slices[index])
+    }
+
+    /// Where a slice is, or where it would be.
+    pub fn position(&self, namespace: &str, name: &str) -> Result<usize, usize> {
+        self.slices.binary_search_by(|seen| seen.place().cmp(&(namespace, name)))
     }
 }
 
@@ -50,6 +60,11 @@ impl Seen {
     /// A slice of which only the metadata is known.
     pub fn of_metadata(metadata: Metadata) -> Self {
         Seen { slice: ResourceSlice::of_metadata(metadata), ..Seen::default() }
+    }
+
+    /// The same without manifests, where those are not shown: they are large.
+    pub fn kept(self, depth: Depth) -> Self {
+        Seen { manifests: self.manifests.filter(|_| depth >= Depth::Manifests), ..self }
     }
 
     /// Its metadata.
@@ -116,6 +131,44 @@ impl Namespaces {
     /// Adds what was read of a namespace since.
     pub fn set_terminating(&mut self, namespace: String, terminating: bool) {
         self.terminating.insert(namespace, terminating);
+    }
+
+    /// Is it unknown what there is where no composition was seen?
+    pub fn otherwise_unknown(&self) -> bool {
+        self.otherwise.incomplete().is_some()
+    }
+
+    /// Replaces all that is known of compositions.
+    pub fn reread(&mut self, read: Read) {
+        *self = Namespaces::new(read, std::mem::take(&mut self.terminating));
+    }
+
+    /// Forgets whether a namespace is being deleted.
+    pub fn forget_terminating(&mut self, namespace: &str) {
+        self.terminating.remove(namespace);
+    }
+
+    /// Of which namespaces it is known whether they are being deleted.
+    pub fn known_terminating(&self) -> Vec<String> {
+        self.terminating.keys().cloned().collect()
+    }
+
+    /// Sets what is known of one composition. Returns what was known of it before.
+    pub fn set(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        lookup: Lookup<Arc<Composition>>,
+    ) -> Option<Lookup<Arc<Composition>>> {
+        self.compositions
+            .entry(namespace.to_owned())
+            .or_insert_with(|| self.otherwise.clone())
+            .set(name.to_owned(), lookup)
+    }
+
+    /// Forgets one composition. Returns what was known of it.
+    pub fn remove(&mut self, namespace: &str, name: &str) -> Option<Lookup<Arc<Composition>>> {
+        self.compositions.get_mut(namespace)?.remove(name)
     }
 
     /// The names of those in which a composition was seen.

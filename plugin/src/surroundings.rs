@@ -2,8 +2,11 @@
 
 mod kubernetes;
 
+use std::collections::BTreeMap;
+
 use eno_shared::api::{Composition, Kind, Metadata, Symphony};
 use eno_shared::client;
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION_NAMESPACE};
 use eno_shared::owner::symphony_owner;
 use eno_shared::{Compositions, Lookup};
 use kube::core::Request;
@@ -129,6 +132,18 @@ impl Source {
 }
 
 impl Dump {
+    /// The pods of synthesizers that work for compositions of a namespace, by namespace and name.
+    pub fn pods(&self, namespace: Option<&str>) -> BTreeMap<(String, String), Pod> {
+        let decoded = self.objects("", "Pod").filter_map(|(home, name, json)| {
+            let pod: Pod = serde_json::from_str(json).ok()?;
+            let metadata = Metadata { namespace: home.clone(), ..pod.metadata };
+            let managed = metadata.label(MANAGED_BY_LABEL) == Some(MANAGED_BY_ENO);
+            let wanted = namespace.is_none_or(|asked| metadata.label(POD_COMPOSITION_NAMESPACE) == Some(asked));
+            (managed && wanted).then_some(((home, name.to_owned()), Pod { metadata, ..pod }))
+        });
+        decoded.collect()
+    }
+
     fn symphonies(&self, namespace: Option<&str>) -> Listing<Symphony> {
         let mut incomplete = self.incomplete();
         let mut items = vec![];

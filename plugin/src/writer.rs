@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::cli::{Cli, WriteFlags};
 use crate::cluster::{Cluster, goes_into_url};
 use crate::context::Context;
+use crate::dialogue::Dialogue;
 use crate::failure::Failure;
 use crate::warnings::{Warnings, say};
 
@@ -14,6 +15,8 @@ pub struct Writer {
     pub cluster: Cluster,
     /// The namespace of the flags, or of the context.
     pub namespace: String,
+    /// Whom the command talks to.
+    pub dialogue: Dialogue,
 }
 
 impl Writer {
@@ -35,7 +38,7 @@ impl Writer {
         let namespace = named.unwrap_or(namespace);
         goes_into_url("namespace", &namespace)?;
         say(&identity);
-        Ok(Writer { cluster, namespace })
+        Ok(Writer { cluster, namespace, dialogue: Dialogue::Terminal })
     }
 
     /// The time for one request.

@@ -3,6 +3,7 @@
 mod live {
     pub mod api_server;
     mod cleanup;
+    mod completion;
     mod prompts;
     mod release;
     mod restore;
@@ -10,6 +11,8 @@ mod live {
     mod store;
     mod surroundings;
     mod terminal;
+    mod top;
+    mod version;
 }
 
 use std::process::{Command, Output};

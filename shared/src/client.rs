@@ -6,6 +6,6 @@ mod read;
 mod watched;
 
 pub use apply::{Effect, Written, delete, patch};
-pub use list::{Listed, list, list_metadata};
+pub use list::{Listed, list, list_json, list_metadata};
 pub use read::{ReadError, get, lookup};
 pub use watched::Watched;

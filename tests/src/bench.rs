@@ -7,7 +7,9 @@ mod load;
 mod measure;
 mod plugin;
 mod rollout;
+mod report;
 mod store;
+mod top;
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -30,6 +32,10 @@ pub enum Bench {
     Plugin(plugin::Plugin),
     /// How many calls fail while the certificate changes and both replicas are replaced
     Rollout(rollout::Arguments),
+    /// How long a browser needs to open the plugin's report
+    Report(report::Report),
+    /// What `kubectl eno top` needs while nothing changes, and while much does
+    Top(top::Top),
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
@@ -41,6 +47,10 @@ impl Bench {
     /// # Errors
     /// Something cannot be built, started or measured.
     pub async fn run(self) -> Result<()> {
+        if let Self::Report(report) = &self {
+            // What is measured is the browser: it needs no release build, and no cluster.
+            return report.run().await;
+        }
         if cfg!(debug_assertions) {
             return again_in_release();
         }
@@ -60,6 +70,8 @@ impl Bench {
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
             Self::Plugin(plugin) => plugin.run(&cluster).await,
             Self::Rollout(rollout) => rollout.run().await,
+            Self::Top(top) => top.run(&cluster).await,
+            Self::Report(report) => report.run().await,
             Self::Measure(measure) => measure.run(),
         }
     }

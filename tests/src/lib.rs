@@ -11,9 +11,12 @@
 //! - [`rollout`] replaces replicas and authorities under load.
 //! - [`release`] is `cargo xtask release`.
 //! - [`reference`] is `cargo xtask reference`: docs/reference.md from the code.
+//! - [`browser`] opens the plugin's report; [`picture`] is what the docs show of it.
 //! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
+pub mod browser;
+pub mod captures;
 pub mod check;
 pub mod cluster;
 pub mod collector;
@@ -27,6 +30,7 @@ pub mod manifests;
 pub mod modules;
 pub mod namespace;
 pub mod netns;
+pub mod picture;
 pub mod plugin;
 pub mod process;
 pub mod proxy;

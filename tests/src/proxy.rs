@@ -50,6 +50,8 @@ pub enum Refusal {
     TooMany(u32),
     /// 403.
     Forbidden,
+    /// 410, as of a watch that begins too far back.
+    Expired,
 }
 
 type Rule = Box<dyn Fn(&Asked) -> Option<Refusal> + Send>;
@@ -213,6 +215,7 @@ fn refused(refusal: Refusal) -> Answer {
         Refusal::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
         Refusal::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "TooManyRequests"),
         Refusal::Forbidden => (StatusCode::FORBIDDEN, "Forbidden"),
+        Refusal::Expired => (StatusCode::GONE, "Expired"),
     };
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code.as_u16(), "reason": reason,

@@ -1,7 +1,8 @@
-//! A terminal, in which the plugin asks.
+//! A terminal, in which the plugin asks, and draws.
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -20,19 +21,35 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub struct Terminal {
     child: Child,
     keyboard: File,
-    shown: Arc<Mutex<String>>,
-    screen: JoinHandle<()>,
+    seen: Arc<Mutex<Seen>>,
+    reading: JoinHandle<()>,
+}
+
+/// What came to the terminal.
+struct Seen {
+    /// All that was written.
+    written: String,
+    /// What is shown now.
+    screen: vt100::Parser,
 }
 
 impl Terminal {
-    /// Runs a command in a terminal of 80 columns.
+    /// Runs a command in a terminal of 24 rows and 80 columns.
     ///
     /// # Errors
     /// There is no terminal, or it cannot be run.
-    pub fn open(mut command: Command) -> Result<Self> {
-        let pty = openpty(&Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }, None)?;
+    pub fn open(command: Command) -> Result<Self> {
+        Self::open_sized(command, 24, 80)
+    }
+
+    /// Runs a command in a terminal of its own, as a login shell would: Ctrl-C and a new size reach it as signals.
+    ///
+    /// # Errors
+    /// There is no terminal, or it cannot be run.
+    pub fn open_sized(command: Command, rows: u16, columns: u16) -> Result<Self> {
+        let pty = openpty(&Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }, None)?;
         let stdio = || pty.slave.try_clone().map(Stdio::from);
-        let child = command
+        let child = in_session(command.as_std())
             .stdin(stdio()?)
             .stdout(stdio()?)
             .stderr(stdio()?)
@@ -40,21 +57,66 @@ impl Terminal {
             .kill_on_drop(true)
             .spawn()?;
         let keyboard = File::from(pty.master);
-        let (mut screen, shown) = (keyboard.try_clone()?, Arc::<Mutex<String>>::default());
-        let show = Arc::clone(&shown);
+        let screen = vt100::Parser::new(cells(rows)?, cells(columns)?, 0);
+        let (mut output, seen) = (keyboard.try_clone()?, Arc::new(Mutex::new(Seen { written: String::new(), screen })));
+        let see = Arc::clone(&seen);
         let reading = thread::spawn(move || {
             let mut buffer = [0; 4096];
             // An error is how Linux says that the other end is closed.
-            while let Ok(read @ 1..) = screen.read(&mut buffer) {
-                show.lock().expect("nobody panics with it").push_str(&String::from_utf8_lossy(&buffer[..read]));
+            while let Ok(read @ 1..) = output.read(&mut buffer) {
+                let mut seen = see.lock().expect("nobody panics with it");
+                seen.written.push_str(&String::from_utf8_lossy(&buffer[..read]));
+                seen.screen.process(&buffer[..read]);
             }
         });
-        Ok(Self { child, keyboard, shown, screen: reading })
+        Ok(Self { child, keyboard, seen, reading })
     }
 
-    /// All that it has shown so far.
+    /// The process id of the command, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Does it echo what is typed, line by line, as a shell wants it?
+    ///
+    /// # Errors
+    /// The terminal is closed.
+    pub fn is_cooked(&self) -> Result<bool> {
+        let wanted = rustix::termios::LocalModes::ECHO | rustix::termios::LocalModes::ICANON;
+        Ok(rustix::termios::tcgetattr(&self.keyboard)?.local_modes.contains(wanted))
+    }
+
+    /// All that it has written so far.
     pub fn shown(&self) -> String {
-        self.shown.lock().expect("nobody panics with it").clone()
+        self.seen.lock().expect("nobody panics with it").written.clone()
+    }
+
+    /// What it shows now, line by line.
+    pub fn screen(&self) -> String {
+        self.seen.lock().expect("nobody panics with it").screen.screen().contents()
+    }
+
+    /// Gives it another size.
+    ///
+    /// # Errors
+    /// The terminal is closed.
+    pub fn resize(&self, rows: u16, columns: u16) -> Result<()> {
+        self.seen.lock().expect("nobody panics with it").screen.screen_mut().set_size(cells(rows)?, cells(columns)?);
+        let size = rustix::termios::Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        Ok(rustix::termios::tcsetwinsize(&self.keyboard, size)?)
+    }
+
+    /// Waits until what it shows is as it must be.
+    ///
+    /// # Errors
+    /// It is not in time: says what it shows.
+    pub async fn screen_is(&self, what: &str, check: impl Fn(&str) -> bool) -> Result<()> {
+        eventually(&format!("the screen to show {what}"), LIMIT, async || {
+            let screen = self.screen();
+            ensure!(check(&screen), "it shows:\n{screen}");
+            Ok(())
+        })
+        .await
     }
 
     /// Waits until it shows this.
@@ -86,10 +148,30 @@ impl Terminal {
         let status = tokio::time::timeout(LIMIT, self.child.wait()).await.context("the command does not end")??;
         // What was written last may not be read yet.
         eventually("the terminal to be closed", LIMIT, async || {
-            ensure!(self.screen.is_finished(), "it shows:\n{}", self.shown());
+            ensure!(self.reading.is_finished(), "it shows:\n{}", self.shown());
             Ok(())
         })
         .await?;
         Ok((status.code().unwrap_or(-1), self.shown()))
     }
+}
+
+fn cells(count: u16) -> Result<NonZero<u16>> {
+    NonZero::new(count).context("a terminal has rows and columns")
+}
+
+/// The command as the leader of a session whose terminal is its standard input.
+fn in_session(command: &std::process::Command) -> Command {
+    let mut session = Command::new("setsid");
+    session.arg("--ctty").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => session.env(name, value),
+            None => session.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        session.current_dir(folder);
+    }
+    session
 }

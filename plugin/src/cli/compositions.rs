@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use eno_shared::CompositionState;
 
-use super::{OutputFlags, SourceFlags};
+use super::{ListWatchFlags, OutputFlags, SourceFlags};
 use crate::duration;
 
 /// `kubectl eno compositions`.
@@ -38,6 +38,9 @@ pub struct CompositionsFlags {
     /// Sort by a column, or by a jsonpath of the items
     #[arg(long, value_name = "COLUMN|JSONPATH")]
     pub sort_by: Option<String>,
+    /// Watch?
+    #[command(flatten)]
+    pub watch: ListWatchFlags,
     /// Where to read from
     #[command(flatten)]
     pub source: SourceFlags,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Which cluster Eno's resources are in: nothing in Eno's objects says.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "The cluster that Eno's resources are in")]
 pub struct DownstreamFlags {
     /// It is the one that holds Eno's objects

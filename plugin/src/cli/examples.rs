@@ -25,6 +25,12 @@ const fn offline(command: &'static str, says: &'static str, line: &'static str) 
 pub const EXAMPLES: &[Example] = &[
     live("slices", "All slices of a namespace", "kubectl eno slices -n team-a"),
     live("slices", "What is stuck anywhere, longest first", "kubectl eno slices -A --stuck --sort-by=.waitingSince"),
+    live("slices", "The same as it changes", "kubectl eno slices -A --stuck -w"),
+    live(
+        "slices",
+        "Until nothing is stuck, in a script",
+        "kubectl eno slices -A --stuck -w --until=empty --timeout=10m",
+    ),
     live("slices", "Garbage that nobody collects", "kubectl eno slices -A --verdict=collect"),
     live("slices", "All about the slices of a composition", "kubectl eno slices -n team-a --composition=web -o wide"),
     offline(
@@ -45,6 +51,7 @@ pub const EXAMPLES: &[Example] = &[
     offline("slices", "A dump that comes from a pipe", "cat dump.yaml | kubectl eno slices -f - --complete -o name"),
     live("why", "Why is this slice still there?", "kubectl eno why resourceslice/web-b -n team-a"),
     live("why", "What does this composition wait for?", "kubectl eno why composition/web -n team-a"),
+    live("why", "The same as it changes, until it is gone", "kubectl eno why composition/web -n team-a -w"),
     live("why", "The facts, for a program", "kubectl eno why composition web -n team-a -o json"),
     offline(
         "why",
@@ -58,6 +65,9 @@ pub const EXAMPLES: &[Example] = &[
     ),
     live("snapshot", "All there is, to look at later", "kubectl eno snapshot -A > snapshot.json"),
     live("snapshot", "One namespace, for people", "kubectl eno snapshot -n team-a -o yaml"),
+    live("top", "All namespaces", "kubectl eno top -A"),
+    live("top", "With a screen reader", "kubectl eno top -n team-a --plain"),
+    offline("top", "What was stuck in a dump", "kubectl eno top -f dump.yaml --complete --plain < /dev/null"),
     live("wait", "Until a composition is gone", "kubectl eno wait composition/web -n team-a --timeout=10m"),
     live("wait", "Until its resources are as they should be", "kubectl eno wait comp/web -n team-a --for=reconciled"),
     live(
@@ -87,6 +97,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     offline("doctor", "What a check is about", "kubectl eno doctor --explain PROBE-DENY"),
     live("compositions", "What is stuck anywhere, and on what", "kubectl eno compositions -A --stuck"),
+    live("compositions", "Changes, one JSON document on a line", "kubectl eno compositions -A -w -o json"),
     live("compositions", "Deletions that take longer than a day", "kubectl eno comp -A --deleting --stuck-after 1d"),
     offline(
         "compositions",
@@ -101,6 +112,7 @@ pub const EXAMPLES: &[Example] = &[
     live("why", "Why is this namespace still there?", "kubectl eno why namespace/team-a --target-same"),
     offline("why", "Why is this pod still there?", "kubectl eno why pod/synthesis-1 -n eno -f symphony.yaml"),
     live("tree", "All of a namespace", "kubectl eno tree -n team-a"),
+    live("tree", "A composition as it is made", "kubectl eno tree comp/web -n team-a -w --until=reconciled"),
     live("tree", "A symphony, and whether its resources exist", "kubectl eno tree symphony/shop --target-context prod"),
     offline("tree", "A composition of a dump", "kubectl eno tree comp/web -f dump.yaml --complete --ascii"),
     live("plan-delete", "What would go with this namespace?", "kubectl eno plan-delete namespace/team-a"),
@@ -117,6 +129,13 @@ pub const EXAMPLES: &[Example] = &[
         "kubectl eno orphans -A --from backup.yaml --target-context prod",
     ),
     offline("orphans", "Among the objects of a dump", "kubectl eno orphans -f symphony.yaml --complete"),
+    live("report", "All there is, for a ticket", "kubectl eno report -A > report.html"),
+    live("report", "One namespace", "kubectl eno report -n team-a --output-file=report.html"),
+    offline("report", "Of a dump", "kubectl eno report -f symphony.yaml --complete"),
+    offline("completion", "For this bash", "kubectl eno completion bash"),
+    offline("completion", "For kubectl: save it as kubectl_complete-eno", "kubectl eno completion kubectl"),
+    live("version", "Of all that is at work", "kubectl eno version"),
+    offline("version", "Of the plugin", "kubectl eno version --client"),
 ];
 
 /// The examples of a command, for its help.

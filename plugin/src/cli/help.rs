@@ -12,10 +12,10 @@ Every slice gets one verdict:
   Release   it is being deleted, and Eno's finalizer may come off
   Unknown   something could not be read; nothing is done
 
-Commands only read, but for cleanup, release, resynth and restore: these say
-where they write and as whom, and ask first. Flags go after \"eno\": kubectl
-takes none before the name of a plugin. \"kubectl eno options\" lists those that
-every command takes.";
+Commands only read, but for cleanup, release, resynth and restore, and for top,
+which runs the first three: these say where they write and as whom, and ask
+first. Flags go after \"eno\": kubectl takes none before the name of a plugin.
+\"kubectl eno options\" lists those that every command takes.";
 
 /// At the end of the plugin's.
 pub(super) const EXIT_CODES: &str = "\
@@ -26,7 +26,7 @@ Exit codes:
   2   cannot tell: what decides could not be read (why, tree, plan-delete,
       orphans, wait)
   4   refused for safety: something is still needed; nothing was written
-  124 a wait took longer than --timeout
+  124 a wait, or a watch with --until, took longer than --timeout
   130 Ctrl-C: the request in flight was finished, and no other begun
 The code does not depend on -o.
 
@@ -44,8 +44,16 @@ A slice is stuck when something blocks it and it has waited longer than
 have become garbage.
 
 -o wide adds columns and reads every slice whole; its RESOURCES are
-deleted/total. -o json and yaml print a List (a single slice that is named:
-that slice alone) of items with these fields:
+deleted/total.
+
+-w on a terminal draws the list again as it changes: what is stuck first, and
+for five seconds what went, as Gone, or as Left where the flags select it no
+more. Elsewhere a line is added for each change, with an EVENT: ADDED, MODIFIED,
+DELETED or LEFT; -o json and yaml print type and object, JSON one on each line.
+While the connection is lost, what is shown is STALE.
+
+-o json and yaml print a List (a single slice that is named: that slice alone)
+of items with these fields:
   namespace, name, uid, verdict, reason, message
   composition         its owner: name, uid, found (null: cannot tell);
                       null where no composition owns it
@@ -82,6 +90,12 @@ synthesis, existing/all where some are missing. RESOURCES are reconciled/all,
 or deleted/all in a deletion; they are read where Eno is at work on them, and
 with -o wide.
 
+-w on a terminal draws the list again as it changes: what is stuck first, and
+for five seconds what went, as Gone, or as Left where the flags select it no
+more. Elsewhere a line is added for each change, with an EVENT: ADDED, MODIFIED,
+DELETED or LEFT; -o json and yaml print type and object, JSON one on each line.
+While the connection is lost, what is shown is STALE.
+
 -o json and yaml print a List (a single composition that is named: that
 composition alone) of items with these fields:
   namespace, name, uid, state, message
@@ -91,6 +105,59 @@ composition alone) of items with these fields:
   syntheses           uuids: current, previous, inFlight
   slices              total, missing
   resources           total, reconciled, deleted, failed; null where not read";
+
+/// Of `report`.
+pub(super) const REPORT: &str = "\
+Writes a report to read in a browser, as one HTML file: totals, what is stuck
+and since when, a graph of symphonies, compositions and slices, and tables of
+all compositions and slices with every verdict and its reason.
+
+The file needs nothing else: it loads nothing, asks no network, and can be read
+without its script, on paper, and in the dark. The script filters and searches.
+It tells names and what Eno says of its objects, but no manifests. Resources are
+read where Eno is at work on them, as by \"kubectl eno compositions\".";
+
+/// Of `completion`.
+pub(super) const COMPLETION: &str = "\
+Prints a script by which a shell completes the command line of kubectl-eno:
+commands, flags, and the names of what there is, in the cluster and namespace
+that the line names, or in the files of -f. Names that do not come within a
+second are left out.
+
+\"kubectl eno\" is completed by kubectl's own completion, which asks a program
+kubectl_complete-eno on PATH. \"completion kubectl\" prints that program: krew
+cannot install it.";
+
+/// Of `top`.
+pub(super) const TOP: &str = "\
+Shows compositions, slices, pods of synthesizers and the webhook's state, as
+they are now, in a terminal of 40 by 12 characters or more. What is stuck comes
+first. ? lists the keys.
+
+Keys that change something run cleanup, release and resynth: they show what
+would be done, have it checked by the API server, and then ask as these commands
+do. Backups go to --backup-dir.
+
+While the connection is lost, what is shown is called STALE, and heals by
+itself. With -f, files are shown, and nothing can be changed.
+
+--plain is for screen readers: plain lines, one for each change, and commands
+that are typed as words (\"help\" lists them). It ends with its input.";
+
+/// Of `version`.
+pub(super) const VERSION: &str = "\
+Prints the versions of the plugin, the API server, Eno's CRDs and the webhook.
+
+The webhook's version and mode are those of the pods behind its Service: by
+their label app.kubernetes.io/version or the tag of their image, and by their
+arguments. Of a webhook that is reached by URL they cannot be told.
+
+-o json and yaml print one object with these fields:
+  clientVersion       gitVersion, platform
+  serverVersion       likewise
+  definitions         Eno's kinds: name, versions that are served
+  webhook             configured, place, versions, modes, message; null where
+                      it cannot be told";
 
 /// Of `orphans`.
 pub(super) const ORPHANS: &str = "\
@@ -147,6 +214,10 @@ where a flag says which cluster it is in (--target-same, --target-kubeconfig,
 --target-context): Eno may reconcile into another one. With -f it is looked for
 among the objects of the files.
 
+-w draws it again as it changes, until the object that is named is gone. Not on
+a terminal, a line is added for each node that changes, with an EVENT: ADDED,
+MODIFIED or DELETED.
+
 -o json and yaml print nodes (a List of them where no object is named) with
 these fields:
   kind, namespace, name, state, reason, creationTimestamp, children
@@ -167,6 +238,9 @@ Whether the resources that force would leave behind exist is looked at only
 where a flag says which cluster they are in (--target-same,
 --target-kubeconfig, --target-context): Eno may reconcile into another one.
 With -f they are looked for among the objects of the files.
+
+-w draws it again as it changes, until the object is gone. Not on a terminal,
+all of it is printed again where something else than a time has changed.
 
 -o json and yaml print one object with these fields:
   kind, namespace, name, uid, message, now

@@ -12,7 +12,7 @@ use crate::duration;
 use crate::failure::Failure;
 
 /// Where to read from, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SourceFlags {
     /// Read files or folders instead of a cluster, or stdin (-); may be repeated. YAML or JSON, lists or not. All
     /// namespaces are shown unless -n is given
@@ -48,6 +48,8 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         super::Command::Orphans(flags) => &flags.source,
         super::Command::PlanDelete(flags) => &flags.source,
         super::Command::Tree(flags) => &flags.source,
+        super::Command::Report(flags) => &flags.source,
+        super::Command::Top(flags) => &flags.source,
         super::Command::Doctor(_)
         | super::Command::Wait(_)
         | super::Command::Snapshot(_)
@@ -55,6 +57,8 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         | super::Command::Resynth(_)
         | super::Command::Release(_)
         | super::Command::Restore(_)
+        | super::Command::Completion(_)
+        | super::Command::Version(_)
         | super::Command::Options => return Ok(()),
     };
     if source.filenames.is_empty() {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{DownstreamFlags, OutputFlags, SourceFlags};
+use super::{DownstreamFlags, OutputFlags, SourceFlags, WatchFlags};
 
 /// `kubectl eno tree`.
 #[derive(Debug, Args)]
@@ -16,6 +16,9 @@ pub struct TreeFlags {
     /// Draw with ASCII characters only; by default, as the locale says
     #[arg(long)]
     pub ascii: bool,
+    /// Watch?
+    #[command(flatten)]
+    pub watch: WatchFlags,
     /// Which cluster Eno's resources are in
     #[command(flatten)]
     pub downstream: DownstreamFlags,

@@ -15,14 +15,12 @@ use std::time::Instant;
 use futures::stream::{StreamExt, iter};
 
 use crate::cli::{CleanupFlags, Cli, DryRun, ResultFormat};
-use crate::confirm::{Question, confirm};
+use crate::confirm::Question;
 use crate::failure::{ERROR, Failure, INTERRUPTED};
-use crate::interrupt::Interrupt;
 use crate::output::{self, Objects};
 use crate::progress::Progress;
 use crate::query::Query;
 use crate::snapshot::Snapshot;
-use crate::warnings::say;
 use crate::writer::Writer;
 use act::Actor;
 use live::Live;
@@ -40,24 +38,32 @@ pub(super) async fn run(flags: &CleanupFlags, cli: &Cli) -> Result<ExitCode, Fai
     if flags.wait && flags.write.dry_run != DryRun::None {
         return Err(Failure::local("--wait makes no sense with --dry-run: nothing would ever be gone"));
     }
-    let writer = Writer::open(&flags.write, cli)?;
+    with(flags, &Writer::open(&flags.write, cli)?).await
+}
+
+/// The same with a writer of the caller's.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) async fn with(flags: &CleanupFlags, writer: &Writer) -> Result<ExitCode, Failure> {
+    let dialogue = &writer.dialogue;
     let namespace = (!flags.all_namespaces).then(|| writer.namespace.clone());
     let query = Query { namespace: namespace.clone(), labels: flags.selector.clone(), ..Query::default() };
     let snapshot = writer.cluster.snapshot(&query).await?;
     let plan = Plan::of(&snapshot, flags);
-    plan.preview(namespace.as_deref(), snapshot.now).iter().for_each(say);
+    plan.preview(namespace.as_deref(), snapshot.now).iter().for_each(|line| dialogue.say(line));
     if plan.steps.is_empty() {
         print_list(flags, vec![])?;
         return Ok(ExitCode::SUCCESS);
     }
     if flags.write.dry_run == DryRun::None
         && !flags.write.yes
-        && !confirm(&question(&plan, flags), "clean up", "--yes")?
+        && !dialogue.confirm(&question(&plan, flags), "clean up", "--yes").await?
     {
-        say("cleanup is cancelled");
+        dialogue.say("cleanup is cancelled");
         return Ok(ExitCode::SUCCESS);
     }
-    carry_out(&plan, &snapshot, flags, &writer).await
+    carry_out(&plan, &snapshot, flags, writer).await
 }
 
 /// What to ask: the more may go, the less a reflex may answer.
@@ -78,11 +84,11 @@ async fn carry_out(
     flags: &CleanupFlags,
     writer: &Writer,
 ) -> Result<ExitCode, Failure> {
-    let interrupt = Interrupt::listen();
-    let cluster = &writer.cluster;
+    let (cluster, dialogue) = (&writer.cluster, &writer.dialogue);
+    let interrupt = dialogue.interrupt();
     let actor =
         Actor { cluster, flags, live: Live::new(cluster, plan.steps.iter().map(|step| step.namespace.as_str())) };
-    let (begun, progress) = (Instant::now(), Progress::of(plan.steps.len()));
+    let (begun, progress) = (Instant::now(), Progress::of(plan.steps.len(), dialogue));
     let stopped = std::cell::Cell::new(false);
     let acts = plan.steps.iter().map(async |step| {
         if interrupt.came() || stopped.get() {
@@ -102,16 +108,16 @@ async fn carry_out(
     progress.finish();
     let tally = Tally::of(done.iter().map(|(_, outcome)| outcome), flags.write.dry_run);
     if tally.all() < plan.steps.len() {
-        say(format_args!("stopped after {} of {}", tally.all(), plan.steps.len()));
+        dialogue.say(format_args!("stopped after {} of {}", tally.all(), plan.steps.len()));
     }
-    say(format_args!("{tally} in {:.1}s{}", begun.elapsed().as_secs_f64(), flags.write.dry_run.suffix()));
+    dialogue.say(format_args!("{tally} in {:.1}s{}", begun.elapsed().as_secs_f64(), flags.write.dry_run.suffix()));
     print_list(flags, done.iter().map(|(step, outcome)| outcome::item(step, outcome, snapshot.now)).collect())?;
     if interrupt.came() {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     if flags.wait {
         let acted = done.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Done { .. })).map(|(step, _)| *step);
-        if let Some(code) = wait::until_gone(acted.collect(), flags.timeout, cluster, &interrupt).await? {
+        if let Some(code) = wait::until_gone(acted.collect(), flags.timeout, writer, &interrupt).await? {
             return Ok(code);
         }
     }

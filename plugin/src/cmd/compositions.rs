@@ -2,15 +2,20 @@
 
 use std::process::ExitCode;
 
+use eno_shared::Lookup;
 use eno_shared::api::Composition;
 use jiff::SignedDuration;
 
 use super::listing::{Listing, check_names};
+use super::watch::list::List;
+use super::watch::{self, Stage};
 use crate::age::is_older;
-use crate::cli::{Cli, CompositionsFlags};
+use crate::cli::{Cli, CompositionsFlags, ListUntil};
 use crate::failure::{ERROR, Failure};
 use crate::finding::composition::CompositionFinding;
 use crate::item::composition::{COLUMNS, CompositionItem};
+use crate::live::board::Selected;
+use crate::live::{Feed, Wants};
 use crate::output::{self, Format};
 use crate::query::{Depth, Query};
 use crate::selector::Selection;
@@ -27,14 +32,12 @@ pub(super) async fn run(flags: &CompositionsFlags, cli: &Cli) -> Result<ExitCode
     check_names(&flags.names, everywhere, flags.selector.is_some() || flags.field_selector.is_some())?;
     let selection = Selection::parse(flags.selector.as_deref(), flags.field_selector.as_deref());
     let selection = selection.map_err(Failure::local)?;
+    if flags.watch.is_on() {
+        return watch(flags, cli, format, selection).await;
+    }
     let (source, namespace) = super::facts(&flags.source, cli)?;
     let namespace = namespace.filter(|_| !flags.all_namespaces);
-    let query = Query {
-        namespace: namespace.clone(),
-        depth: if matches!(format, Format::Text { wide: true }) { Depth::Content } else { Depth::Undone },
-        slices_may_fail: true,
-        ..Query::default()
-    };
+    let query = query(namespace.clone(), &format);
     let snapshot = source.snapshot(&query).await?;
     let patience = SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?;
     let now = snapshot.now;
@@ -85,6 +88,57 @@ pub(super) async fn run(flags: &CompositionsFlags, cli: &Cli) -> Result<ExitCode
         code = Failure::not_found::<Composition>(name, offline).report();
     }
     Ok(code)
+}
+
+fn query(namespace: Option<String>, format: &Format) -> Query {
+    let depth = if matches!(format, Format::Text { wide: true }) { Depth::Content } else { Depth::Undone };
+    Query { namespace, depth, slices_may_fail: true, ..Query::default() }
+}
+
+async fn watch(
+    flags: &CompositionsFlags,
+    cli: &Cli,
+    format: Format,
+    selection: Selection,
+) -> Result<ExitCode, Failure> {
+    let stage = Stage::open(matches!(format, Format::Text { .. }), cli.global.verbosity);
+    let (cluster, namespace) = super::cluster(cli, flags.source.concurrency, &stage.warnings)?;
+    let namespace = Some(namespace).filter(|_| !flags.all_namespaces);
+    let wants = Wants { query: query(namespace.clone(), &format), ..Wants::default() };
+    let feed = Feed::start(&cluster, wants).await?;
+    let place = namespace.as_deref().unwrap_or_default();
+    let known = feed.snapshot().namespaces.compositions(place);
+    // Of what does not exist, nothing will ever be told; but it may be waited for to be gone.
+    let absent = flags.names.iter().find(|name| matches!(known.get(name), Lookup::Missing));
+    if let Some(name) = absent.filter(|_| flags.watch.until.is_none_or(|until| until == ListUntil::Reconciled)) {
+        return Err(Failure::not_found::<Composition>(name, false));
+    }
+    let (names, states, deleting, stuck) = (flags.names.clone(), flags.states.clone(), flags.deleting, flags.stuck);
+    let keeps = move |snapshot: &Snapshot, item: &CompositionItem| {
+        let selected = match snapshot.namespaces.compositions(item.namespace()).get(item.name()) {
+            Lookup::Found(composition) => {
+                selection.matches(&composition.metadata) && (!deleting || composition.metadata.is_deleting())
+            }
+            // Nobody can say whether it is one of those that are asked for.
+            Lookup::Unknown(_) => true,
+            Lookup::Missing => false,
+        };
+        selected
+            && (names.is_empty() || names.iter().any(|name| name == item.name()))
+            && (states.is_empty() || states.contains(&item.state()))
+            && (!stuck || item.is_stuck())
+    };
+    let listing = watch::list::Listing {
+        selected: Selected { keeps: Box::new(keeps), older_than: flags.older_than },
+        patience: SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?,
+        namespace: namespace.as_deref(),
+        format,
+        sort_by: flags.sort_by.clone(),
+        output: &flags.output,
+        watch: &flags.watch,
+    };
+    let mut list = List::new(listing, &feed)?;
+    stage.watch(feed, &mut list, flags.watch.timeout).await
 }
 
 /// Of all compositions of the namespace, or of all namespaces.

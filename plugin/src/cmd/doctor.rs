@@ -1,17 +1,18 @@
 //! `kubectl eno doctor`: is all there that keeps slices from being lost, and does it work?
 
 mod api;
-mod ask;
+pub(super) mod ask;
 mod audited;
 mod certificate;
 mod check;
 mod controllers;
+pub(super) mod glance;
 mod id;
 mod probe;
 mod rights;
 mod slices;
 mod text;
-mod webhook;
+pub(super) mod webhook;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -14,12 +14,10 @@ use std::process::ExitCode;
 use eno_shared::client::Written;
 
 use crate::cli::{Cli, DryRun, ReleaseFlags};
-use crate::confirm::{Question, confirm};
+use crate::confirm::Question;
+use crate::dialogue::Dialogue;
 use crate::failure::{ERROR, Failure, INTERRUPTED, REFUSED};
-use crate::interrupt::Interrupt;
-use crate::output;
 use crate::output::table::sanitized;
-use crate::warnings::say;
 use crate::writer::Writer;
 use assess::Assessment;
 use target::Target;
@@ -32,14 +30,26 @@ use write::Release;
 /// One of the objects may not be released: then none is. Or a request fails.
 pub(super) async fn run(flags: &ReleaseFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let targets = Target::parse_all(&flags.objects)?;
-    let writer = Writer::open(&flags.write, cli)?;
+    these(&targets, flags, &Writer::open(&flags.write, cli)?).await
+}
+
+/// The same with a writer of the caller's.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) async fn with(flags: &ReleaseFlags, writer: &Writer) -> Result<ExitCode, Failure> {
+    these(&Target::parse_all(&flags.objects)?, flags, writer).await
+}
+
+async fn these(targets: &[Target], flags: &ReleaseFlags, writer: &Writer) -> Result<ExitCode, Failure> {
+    let dialogue = &writer.dialogue;
     let mut assessed = vec![];
-    for target in &targets {
-        assessed.push(assess::of(target, flags, &writer).await?);
+    for target in targets {
+        assessed.push(assess::of(target, flags, writer).await?);
     }
     let mut refusals = vec![];
     for assessment in &assessed {
-        assessment.lines(&flags.finalizer).iter().for_each(say);
+        assessment.lines(&flags.finalizer).iter().for_each(|line| dialogue.say(line));
         refusals.extend(assessment.refusal(flags));
     }
     if !refusals.is_empty() {
@@ -47,11 +57,11 @@ pub(super) async fn run(flags: &ReleaseFlags, cli: &Cli) -> Result<ExitCode, Fai
     }
     let mut agreed = vec![];
     for assessment in assessed.iter().filter(|assessment| assessment.has_finalizer) {
-        match prepare(assessment, flags, &writer).await? {
-            Prepared::Dry => say_released(assessment, flags.write.dry_run)?,
+        match prepare(assessment, flags, writer).await? {
+            Prepared::Dry => say_released(assessment, flags.write.dry_run, dialogue)?,
             Prepared::Agreed(write) => agreed.push((assessment, write)),
             Prepared::Cancelled => {
-                say("release is cancelled");
+                dialogue.say("release is cancelled");
                 return Ok(ExitCode::SUCCESS);
             }
         }
@@ -59,19 +69,19 @@ pub(super) async fn run(flags: &ReleaseFlags, cli: &Cli) -> Result<ExitCode, Fai
     if agreed.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let (interrupt, mut code) = (Interrupt::listen(), ExitCode::SUCCESS);
+    let (interrupt, mut code) = (dialogue.interrupt(), ExitCode::SUCCESS);
     for (index, (assessment, write)) in agreed.iter().enumerate() {
         if interrupt.came() {
-            say(format_args!("stopped after {index} of {}", agreed.len()));
+            dialogue.say(format_args!("stopped after {index} of {}", agreed.len()));
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        still(assessment, flags, &writer).await?;
+        still(assessment, flags, writer).await?;
         match write.carry_out().await? {
-            Written::Done(_) | Written::Gone => say_released(assessment, DryRun::None)?,
+            Written::Done(_) | Written::Gone => say_released(assessment, DryRun::None, dialogue)?,
             Written::Changed => return Err(changed(assessment)),
         }
-        let came = verify::look(assessment, &flags.finalizer, &writer, &interrupt).await?;
-        say(sanitized(&format!("{} {came}", assessment.shown())));
+        let came = verify::look(assessment, &flags.finalizer, writer, &interrupt).await?;
+        dialogue.say(sanitized(&format!("{} {came}", assessment.shown())));
         match came {
             Came::Gone { .. } | Came::Held { .. } | Came::There => {}
             Came::Back { .. } => code = ExitCode::from(ERROR),
@@ -105,10 +115,10 @@ async fn prepare<'a>(
     }
     if !flags.no_backup {
         let path = backup::write(&flags.backup_dir, assessment)?;
-        say(format_args!("Backup written to {}", sanitized(&path.display().to_string())));
+        writer.dialogue.say(format_args!("Backup written to {}", sanitized(&path.display().to_string())));
     }
     let question = Question::Type { what: "the name", word: assessment.metadata.name.clone() };
-    if flags.write.yes || confirm(&question, "release", "--yes")? {
+    if flags.write.yes || writer.dialogue.confirm(&question, "release", "--yes").await? {
         return Ok(Prepared::Agreed(write));
     }
     Ok(Prepared::Cancelled)
@@ -132,6 +142,6 @@ fn changed(assessment: &Assessment) -> Failure {
     ))
 }
 
-fn say_released(assessment: &Assessment, dry_run: DryRun) -> Result<(), Failure> {
-    output::lines(vec![sanitized(&format!("{} finalizer released{}", assessment.shown(), dry_run.suffix()))])
+fn say_released(assessment: &Assessment, dry_run: DryRun, dialogue: &Dialogue) -> Result<(), Failure> {
+    dialogue.result(&format!("{} finalizer released{}", assessment.shown(), dry_run.suffix()))
 }

@@ -17,12 +17,9 @@ use kube::core::params::PostParams;
 use serde_json::Value;
 
 use crate::cli::{Cli, DryRun, RestoreFlags};
-use crate::confirm::{Question, confirm};
+use crate::confirm::Question;
 use crate::failure::{ERROR, Failure, INTERRUPTED, REFUSED};
-use crate::interrupt::Interrupt;
-use crate::output;
 use crate::output::table::sanitized;
-use crate::warnings::say;
 use crate::writer::Writer;
 use lost::{Found, Lost};
 
@@ -44,32 +41,33 @@ pub(super) async fn run(flags: &RestoreFlags, cli: &Cli) -> Result<ExitCode, Fai
             Found::Refused(why) => {
                 refused += 1;
                 let shown = format!("{}/{}", saved.namespace, saved.name);
-                say(sanitized(&format!("slice {shown} is not restored: {why}")));
+                writer.dialogue.say(sanitized(&format!("slice {shown} is not restored: {why}")));
             }
         }
     }
-    say(format_args!("{} to restore, {present} exist, {refused} must not be restored", lost.len()));
+    writer.dialogue.say(format_args!("{} to restore, {present} exist, {refused} must not be restored", lost.len()));
     if lost.is_empty() {
         return Ok(if refused > 0 { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS });
     }
-    lost.iter().for_each(|lost| say(sanitized(&lost.says())));
-    if flags.write.dry_run == DryRun::None && !flags.write.yes && !confirm(&Question::Yes, "restore", "--yes")? {
-        say("restore is cancelled");
+    lost.iter().for_each(|lost| writer.dialogue.say(sanitized(&lost.says())));
+    let asks = flags.write.dry_run == DryRun::None && !flags.write.yes;
+    if asks && !writer.dialogue.confirm(&Question::Yes, "restore", "--yes").await? {
+        writer.dialogue.say("restore is cancelled");
         return Ok(ExitCode::SUCCESS);
     }
-    let (interrupt, mut code) = (Interrupt::listen(), ExitCode::SUCCESS);
+    let (interrupt, mut code) = (writer.dialogue.interrupt(), ExitCode::SUCCESS);
     for (index, lost) in lost.iter().enumerate() {
         if interrupt.came() {
-            say(format_args!("stopped after {index} slices"));
+            writer.dialogue.say(format_args!("stopped after {index} slices"));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         match create(lost, flags.write.dry_run, &writer).await {
             Ok(()) => {
                 let name = format!("{}.{ENO_GROUP}/{}", ResourceSlice::SINGULAR, lost.name);
-                output::lines(vec![sanitized(&format!("{name} restored{}", flags.write.dry_run.suffix()))])?;
+                writer.dialogue.result(&format!("{name} restored{}", flags.write.dry_run.suffix()))?;
             }
             Err(failure) => {
-                say(failure);
+                writer.dialogue.say(failure);
                 code = ExitCode::from(ERROR);
             }
         }

@@ -13,12 +13,9 @@ use eno_shared::resynthesis::{Refusal, heeded, latest, was_asked};
 
 use crate::cli::{Cli, DryRun, ResynthFlags};
 use crate::cluster::goes_into_url;
-use crate::confirm::{Question, confirm};
+use crate::confirm::Question;
 use crate::failure::{Failure, REFUSED};
-use crate::interrupt::Interrupt;
-use crate::output;
 use crate::output::table::sanitized;
-use crate::warnings::say;
 use crate::writer::Writer;
 
 /// Runs the command.
@@ -29,30 +26,38 @@ pub(super) async fn run(flags: &ResynthFlags, cli: &Cli) -> Result<ExitCode, Fai
     if flags.wait && flags.write.dry_run != DryRun::None {
         return Err(Failure::local("--wait makes no sense with --dry-run: no synthesis would ever begin"));
     }
-    let writer = Writer::open(&flags.write, cli)?;
+    with(flags, &Writer::open(&flags.write, cli)?).await
+}
+
+/// The same with a writer of the caller's.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) async fn with(flags: &ResynthFlags, writer: &Writer) -> Result<ExitCode, Failure> {
+    let dialogue = &writer.dialogue;
     let name = flags.composition.trim_start_matches("composition/");
     goes_into_url("resource name", name)?;
-    let composition = read(&writer, name).await?;
-    check(&composition, flags, &writer).await?;
+    let composition = read(writer, name).await?;
+    check(&composition, flags, writer).await?;
     let shown = composition.resource_name();
     if was_asked(&composition) {
-        say(format_args!("{shown} was asked for a new synthesis already; Eno has not begun"));
+        dialogue.say(format_args!("{shown} was asked for a new synthesis already; Eno has not begun"));
     } else {
         let Some(latest) = latest(&composition) else { return Err(refused(&shown, &Refusal::NeverSynthesized, false)) };
-        say(format_args!("This asks Eno to replace synthesis {} of {shown} by a new one.", latest.uuid));
+        dialogue.say(format_args!("This asks Eno to replace synthesis {} of {shown} by a new one.", latest.uuid));
         let asks = flags.write.dry_run == DryRun::None && !flags.write.yes;
-        if asks && !confirm(&Question::Yes, "ask for a new synthesis", "--yes")? {
-            say("resynth is cancelled");
+        if asks && !dialogue.confirm(&Question::Yes, "ask for a new synthesis", "--yes").await? {
+            dialogue.say("resynth is cancelled");
             return Ok(ExitCode::SUCCESS);
         }
-        ask(&composition, &latest.uuid, flags, &writer).await?;
+        ask(&composition, &latest.uuid, flags, writer).await?;
         let line = format!("{shown} new synthesis requested{}", flags.write.dry_run.suffix());
-        output::lines(vec![sanitized(&line)])?;
+        dialogue.result(&line)?;
     }
     if !flags.wait {
         return Ok(ExitCode::SUCCESS);
     }
-    wait::until_replaced(&composition, flags.timeout, &writer, &Interrupt::listen()).await
+    wait::until_replaced(&composition, flags.timeout, writer, &dialogue.interrupt()).await
 }
 
 async fn read(writer: &Writer, name: &str) -> Result<Composition, Failure> {
@@ -77,7 +82,7 @@ async fn check(composition: &Composition, flags: &ResynthFlags, writer: &Writer)
     if !flags.force || risk.is_ignored() {
         return Err(refused(&shown, &risk, !risk.is_ignored()));
     }
-    say(sanitized(&format!("Warning: forced, although {risk}")));
+    writer.dialogue.say(sanitized(&format!("Warning: forced, although {risk}")));
     Ok(())
 }
 

@@ -2,16 +2,19 @@
 
 mod build;
 mod node;
+mod watched;
 
 use std::process::ExitCode;
 
 use eno_shared::Lookup;
 use eno_shared::api::{Composition, Kind as _, Symphony};
+use jiff::Timestamp;
 
 use super::why::target::{Kind, Target};
 use crate::cli::{Cli, TreeFlags};
 use crate::downstream::{Downstream, Resource};
 use crate::failure::{CANNOT_TELL, Failure};
+use crate::output::screen::Size;
 use crate::output::table::{Table, sanitized};
 use crate::output::{self, Format, Objects};
 use crate::query::{Depth, Query};
@@ -32,13 +35,15 @@ const FEW: usize = 10;
 pub(super) async fn run(flags: &TreeFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let format = Format::parse(&flags.output)?;
     let target = if flags.object.is_empty() { None } else { Some(Target::parse(&flags.object)?) };
+    if flags.watch.watch {
+        return watched::run(flags, cli, format, target).await;
+    }
     let (source, namespace) = super::source(&flags.source, cli)?;
     let downstream = Downstream::open(&flags.downstream, cli, &source)?;
-    let query =
-        Query { namespace: namespace.clone(), depth: Depth::Manifests, slices_may_fail: true, ..Query::default() };
+    let query = query(namespace.clone());
     let (snapshot, symphonies) = futures::join!(source.snapshot(&query), source.symphonies(namespace.as_deref()));
     let snapshot = snapshot?;
-    let forest = Forest { snapshot: &snapshot, symphonies: &symphonies.items, namespace: namespace.as_deref() };
+    let forest = Forest::of(&snapshot, &symphonies.items, namespace.as_deref());
     let mut roots = match &target {
         None => forest.all(),
         Some(target) => vec![root(&forest, target, &symphonies, &source, namespace.as_deref()).await?],
@@ -49,6 +54,10 @@ pub(super) async fn run(flags: &TreeFlags, cli: &Cli) -> Result<ExitCode, Failur
         say("Resources are shown as their slices see them; whether they exist was not looked at (see --target-same)");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn query(namespace: Option<String>) -> Query {
+    Query { namespace, depth: Depth::Manifests, slices_may_fail: true, ..Query::default() }
 }
 
 async fn root(
@@ -82,11 +91,12 @@ async fn root(
                 several.join(", ")
             ))),
         },
-        Kind::Slice | Kind::Namespace | Kind::Pod => Err(Failure::local(format_args!(
-            "cannot draw a {}: the type must be symphony or composition",
-            kind.singular()
-        ))),
+        Kind::Slice | Kind::Namespace | Kind::Pod => Err(not_a_root(*kind)),
     }
+}
+
+fn not_a_root(kind: Kind) -> Failure {
+    Failure::local(format_args!("cannot draw a {}: the type must be symphony or composition", kind.singular()))
 }
 
 /// Looks for all resources at once.
@@ -99,19 +109,31 @@ async fn look(roots: &mut [Node], downstream: &Downstream<'_>) {
     });
 }
 
+/// The lines of the trees. In so much room, so many columns of so many lines.
+fn drawn(roots: &[Node], now: Timestamp, flags: &TreeFlags, room: Option<Size>) -> Vec<String> {
+    let drawing = if flags.ascii { Drawing::ASCII } else { Drawing::of_locale() };
+    let height = room.map_or(usize::MAX, |room| room.rows);
+    let mut rows = vec![];
+    roots.iter().for_each(|root| root.rows(&drawing, few(flags), now, height, &mut rows));
+    let table = Table::new(&["NAME", "STATE", "REASON", "AGE"], rows);
+    let table = if let Some(room) = room { table.within(room.columns) } else { table };
+    let paint = output::painter(flags.output.color);
+    let style = |header: &str, cell: &str| if header == "STATE" { paint(cell) } else { cell.to_owned() };
+    table.lines(!flags.output.no_headers, "", style)
+}
+
+/// How many resources of a slice are shown.
+fn few(flags: &TreeFlags) -> usize {
+    if flags.show_all { usize::MAX } else { FEW }
+}
+
 fn print(format: &Format, roots: Vec<Node>, snapshot: &Snapshot, one: bool, flags: &TreeFlags) -> Result<(), Failure> {
     match format {
         Format::Text { .. } => {
             if roots.is_empty() {
                 say("No resources found");
             }
-            let drawing = if flags.ascii { Drawing::ASCII } else { Drawing::of_locale() };
-            let few = if flags.show_all { usize::MAX } else { FEW };
-            let rows = roots.iter().flat_map(|root| root.rows(&drawing, few, snapshot.now)).collect();
-            let table = Table::new(&["NAME", "STATE", "REASON", "AGE"], rows);
-            let paint = output::painter(flags.output.color);
-            let style = |header: &str, cell: &str| if header == "STATE" { paint(cell) } else { cell.to_owned() };
-            output::lines(table.lines(!flags.output.no_headers, "", style))
+            output::lines(drawn(&roots, snapshot.now, flags, None))
         }
         Format::Name => output::lines(roots.iter().map(|root| sanitized(&root.resource_name())).collect()),
         Format::Objects(form) => {

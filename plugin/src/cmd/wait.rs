@@ -1,7 +1,7 @@
 //! `kubectl eno wait`: until an object is deleted or reconciled, saying what it waits for.
 
 mod changes;
-mod state;
+pub(super) mod state;
 
 use std::pin::pin;
 use std::process::ExitCode;

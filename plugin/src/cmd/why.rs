@@ -12,6 +12,7 @@ mod slice;
 mod symphony;
 pub(super) mod target;
 pub(super) mod text;
+mod watched;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ use crate::output::table::sanitized;
 use crate::output::{self, Format, Objects};
 use crate::query::Query;
 use crate::snapshot::Snapshot;
+use crate::source::Source;
 use explanation::Explanation;
 use next::Advice;
 use reading::Reading;
@@ -36,20 +38,45 @@ use target::{Kind, Target};
 /// Where the object does not exist, or cannot be read.
 pub(super) async fn run(flags: &WhyFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let format = Format::parse(&flags.output)?;
-    let Target { kind, name } = Target::parse(&flags.object)?;
+    let target = Target::parse(&flags.object)?;
+    if flags.watch.watch {
+        return watched::run(flags, cli, format, target).await;
+    }
     let (source, namespace) = super::source(&flags.source, cli)?;
     let downstream = Downstream::open(&flags.downstream, cli, &source)?;
-    let reading = Reading { source: &source, flags, name: &name, kind };
-    let mut explanation = match kind {
-        Kind::Slice | Kind::Composition => reading.object(namespace).await?,
-        Kind::Symphony => reading.symphony(namespace).await?,
-        Kind::Namespace => reading.namespace().await?,
-        Kind::Pod => reading.pod(namespace).await?,
-    };
+    let mut explanation = explain(&target, namespace, &source, flags).await?;
     let orphans = std::mem::take(&mut explanation.orphans).into_iter().map(|resource| resource.of).collect();
     explanation.orphans = downstream.look(orphans).await;
     print(&format, &explanation, flags)?;
     Ok(if explanation.cannot_tell() { ExitCode::from(CANNOT_TELL) } else { ExitCode::SUCCESS })
+}
+
+async fn explain(
+    target: &Target,
+    namespace: Option<String>,
+    source: &Source,
+    flags: &WhyFlags,
+) -> Result<Explanation, Failure> {
+    let reading = Reading { source, flags, name: &target.name, kind: target.kind };
+    match target.kind {
+        Kind::Slice | Kind::Composition => reading.object(namespace).await,
+        Kind::Symphony => reading.symphony(namespace).await,
+        Kind::Namespace => reading.namespace().await,
+        Kind::Pod => reading.pod(namespace).await,
+    }
+}
+
+/// The explanation as people read it.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) async fn lines(
+    target: &Target,
+    namespace: Option<String>,
+    source: &Source,
+    flags: &WhyFlags,
+) -> Result<Vec<String>, Failure> {
+    Ok(text::render(&explain(target, namespace, source, flags).await?, flags))
 }
 
 /// What is asked, and what is known.

@@ -40,7 +40,7 @@ pub(super) struct Names {
 /// # Errors
 /// Where the kubeconfig cannot be read, or lacks what the flags name.
 pub(super) fn resolve(flags: &Connection, warnings: &Warnings) -> Result<Resolved, Failure> {
-    let kubeconfig = read(flags, std::env::var_os("KUBECONFIG"), std::env::home_dir(), warnings)?;
+    let kubeconfig = of(flags, warnings)?;
     let empty = kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty() && kubeconfig.auth_infos.is_empty();
     let names_any = [&flags.server, &flags.context, &flags.cluster, &flags.user].into_iter().any(Option::is_some);
     if empty
@@ -50,6 +50,14 @@ pub(super) fn resolve(flags: &Connection, warnings: &Warnings) -> Result<Resolve
         return Ok(Resolved::InCluster(Box::new(overridden(config, flags))));
     }
     choose(kubeconfig, flags)
+}
+
+/// The kubeconfig as kubectl finds it.
+///
+/// # Errors
+/// Where it cannot be read.
+pub(super) fn of(flags: &Connection, warnings: &Warnings) -> Result<Kubeconfig, Failure> {
+    read(flags, std::env::var_os("KUBECONFIG"), std::env::home_dir(), warnings)
 }
 
 /// Reads and merges the files. Of several, those that do not exist are skipped, as kubectl does.

@@ -67,7 +67,8 @@ pub const COLUMNS: [Column<Item>; 13] = [
     Column::wide("MESSAGE", ".message", |item, _| item.message.clone()),
 ];
 
-pub(super) fn none() -> String {
+/// What an empty cell shows.
+pub fn none() -> String {
     "<none>".to_owned()
 }
 

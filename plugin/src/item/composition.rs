@@ -16,7 +16,7 @@ pub use column::COLUMNS;
 pub const UNKNOWN: &str = "Unknown";
 
 /// One composition of `-o json`. Lists are never null; a null means that there is none, or that it was not read.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompositionItem {
     namespace: String,
@@ -41,7 +41,7 @@ pub struct CompositionItem {
 }
 
 /// The uuids of its syntheses.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Syntheses {
     current: Option<String>,
@@ -50,13 +50,13 @@ struct Syntheses {
 }
 
 /// The slices of its current synthesis.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Slices {
     total: usize,
     missing: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 struct Resources {
     total: usize,
     reconciled: usize,
@@ -102,6 +102,11 @@ impl CompositionItem {
         }
     }
 
+    /// Its namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -112,9 +117,34 @@ impl CompositionItem {
         self.state
     }
 
+    /// The sentence for people.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Does it wait, for longer than patience lasts?
     pub fn is_stuck(&self) -> bool {
         self.stuck
+    }
+
+    /// Since when it waits, where it does.
+    pub fn waiting_since(&self) -> Option<Timestamp> {
+        self.waiting_since
+    }
+
+    /// Is it being deleted?
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// When it was made.
+    pub fn creation_timestamp(&self) -> Option<Timestamp> {
+        self.creation_timestamp
+    }
+
+    /// Its uid.
+    pub fn uid(&self) -> &str {
+        &self.uid
     }
 }
 

@@ -37,7 +37,32 @@ pub async fn list<K: Kind>(
     limit: Duration,
 ) -> Result<Vec<Listed<K>>, ReadError> {
     let request = Request::new(K::path(namespace));
-    pages(client, |selection| request.list(selection), selection, limit, listed).await
+    Ok(pages(client, |selection| request.list(selection), selection, limit, listed).await?.0)
+}
+
+/// Lists what is at a path as JSON, whole or metadata only, without `managedFields`; with the version that the list is of, at
+/// which a watch goes on. `limit` is the time for one page.
+///
+/// # Errors
+/// [`ReadError`]; the answer is all objects or none.
+pub async fn list_json(
+    client: &Client,
+    path: &str,
+    metadata_only: bool,
+    selection: &ListParams,
+    limit: Duration,
+) -> Result<(Vec<serde_json::Value>, String), ReadError> {
+    let request = Request::new(path);
+    let build = |selection: &ListParams| {
+        if metadata_only { request.list_metadata(selection) } else { request.list(selection) }
+    };
+    let item = |json: &str| {
+        let mut object: serde_json::Value = serde_json::from_str(json)?;
+        // They are most of it, and nobody reads them.
+        object.get_mut("metadata").and_then(|metadata| metadata.as_object_mut()?.remove("managedFields"));
+        Ok(object)
+    };
+    pages(client, build, selection, limit, item).await
 }
 
 /// Lists metadata only: the API server leaves out spec and status. `limit` is the time for one page.
@@ -56,7 +81,7 @@ pub async fn list_metadata<K: Kind>(
     }
     let request = Request::new(K::path(namespace));
     let item = |json: &str| serde_json::from_str(json).map(|Partial { metadata }| metadata);
-    pages(client, |selection| request.list_metadata(selection), selection, limit, item).await
+    Ok(pages(client, |selection| request.list_metadata(selection), selection, limit, item).await?.0)
 }
 
 fn listed<K: Kind>(json: &str) -> serde_json::Result<Listed<K>> {
@@ -87,20 +112,22 @@ struct Page<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct PageMetadata {
     r#continue: Option<String>,
+    resource_version: String,
 }
 
 type BuiltRequest = Result<http::Request<Vec<u8>>, kube::core::request::Error>;
 
+/// All items, and the version that they are of.
 async fn pages<T>(
     client: &Client,
     build: impl Fn(&ListParams) -> BuiltRequest,
     selection: &ListParams,
     limit: Duration,
     item: impl Fn(&str) -> serde_json::Result<T>,
-) -> Result<Vec<T>, ReadError> {
+) -> Result<(Vec<T>, String), ReadError> {
     let mut selection = selection.clone();
     selection.limit.get_or_insert(PAGE);
     let mut items = vec![];
@@ -122,7 +149,7 @@ async fn pages<T>(
         }
         selection.continue_token = page.metadata.r#continue.filter(|token| !token.is_empty());
         if selection.continue_token.is_none() {
-            return Ok(items);
+            return Ok((items, page.metadata.resource_version));
         }
     }
 }

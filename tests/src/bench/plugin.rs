@@ -44,6 +44,11 @@ pub struct Plugin {
 }
 
 impl Plugin {
+    /// With so many slices, of so many compositions, of so many bytes.
+    pub(super) fn of(slices: usize, compositions: usize, size: usize) -> Self {
+        Plugin { slices, compositions, size }
+    }
+
     /// Measures, prints a table, and keeps it in docs/.
     ///
     /// # Errors
@@ -133,7 +138,7 @@ impl Plugin {
     }
 
     /// Compositions that list their slices, all reconciled; manifests as synthesizers write them, with many short fields.
-    async fn make(&self, cluster: &Cluster, namespace: &str) -> Result<()> {
+    pub(super) async fn make(&self, cluster: &Cluster, namespace: &str) -> Result<()> {
         let owner =
             |index: usize| async move { cluster.apply(&fixtures::composition(namespace, &format!("c{index}"))).await };
         let owners: Vec<_> = stream::iter(0..self.compositions).map(owner).buffered(IN_FLIGHT).try_collect().await?;

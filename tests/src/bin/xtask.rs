@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::{bench, check, controlplane, demo, manifests, reference, release};
+use eno_tests::{bench, captures, check, controlplane, demo, manifests, reference, release};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
@@ -23,6 +23,8 @@ enum Xtask {
     Manifests,
     /// Write docs/reference.md, which comes from the code
     Reference,
+    /// Write what terminals show to docs/
+    Captures(captures::Captures),
     /// A real control plane to test on
     #[command(subcommand)]
     Controlplane(controlplane::command::Command),
@@ -47,6 +49,7 @@ async fn run(xtask: Xtask) -> Result<()> {
         Xtask::Release(release) => release.run(),
         Xtask::Manifests => manifests::generated::write(),
         Xtask::Reference => reference::write(),
+        Xtask::Captures(captures) => captures.run().await,
         Xtask::Controlplane(command) => command.run().await,
     }
 }

@@ -10,10 +10,9 @@ use kube::core::params::ListParams;
 use tokio::time::Instant;
 
 use super::plan::Step;
-use crate::cluster::Cluster;
 use crate::failure::{Failure, INTERRUPTED, TIMED_OUT};
 use crate::interrupt::Interrupt;
-use crate::warnings::say;
+use crate::writer::Writer;
 
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -24,10 +23,10 @@ const NAMED: usize = 5;
 pub(super) async fn until_gone(
     mut left: Vec<&Step>,
     timeout: Duration,
-    cluster: &Cluster,
+    writer: &Writer,
     interrupt: &Interrupt,
 ) -> Result<Option<ExitCode>, Failure> {
-    let begun = Instant::now();
+    let (cluster, begun) = (&writer.cluster, Instant::now());
     let mut told = None;
     loop {
         let mut exist = BTreeSet::new();
@@ -44,7 +43,7 @@ pub(super) async fn until_gone(
             return Ok(None);
         }
         if told != Some(left.len()) {
-            say(format_args!("waiting: {} to be gone ({}s)", left.len(), begun.elapsed().as_secs()));
+            writer.dialogue.say(format_args!("waiting: {} to be gone ({}s)", left.len(), begun.elapsed().as_secs()));
             told = Some(left.len());
         }
         if interrupt.came() {

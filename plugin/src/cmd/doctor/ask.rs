@@ -6,7 +6,7 @@ use crate::cluster::Cluster;
 
 /// What it answers.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(in crate::cmd) enum Answer {
     /// The object.
     Found(Value),
     /// There is none.
@@ -22,7 +22,7 @@ pub(super) enum Answer {
 
 impl Answer {
     /// Why nothing can be told.
-    pub(super) fn reason(&self) -> String {
+    pub(in crate::cmd) fn reason(&self) -> String {
         match self {
             Answer::Found(_) => String::new(),
             Answer::Missing => "there is none".to_owned(),
@@ -32,12 +32,12 @@ impl Answer {
 }
 
 /// Reads a path.
-pub(super) async fn get(cluster: &Cluster, path: &str) -> Answer {
+pub(in crate::cmd) async fn get(cluster: &Cluster, path: &str) -> Answer {
     send(cluster, http::Request::get(path).body(vec![])).await
 }
 
 /// Sends an object.
-pub(super) async fn post(cluster: &Cluster, path: &str, object: &Value) -> Answer {
+pub(in crate::cmd) async fn post(cluster: &Cluster, path: &str, object: &Value) -> Answer {
     let request = http::Request::post(path).header("content-type", "application/json");
     send(cluster, request.body(object.to_string().into_bytes())).await
 }
@@ -61,11 +61,11 @@ async fn send(cluster: &Cluster, request: http::Result<http::Request<Vec<u8>>>) 
 }
 
 /// The items of a list; none where it is not one.
-pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub(in crate::cmd) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().into_iter().flatten()
 }
 
 /// A text of an object, empty where there is none.
-pub(super) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
+pub(in crate::cmd) fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

@@ -9,7 +9,13 @@ use crate::output::table::sanitized;
 
 pub(super) fn render(checks: &[Check], flags: &DoctorFlags) -> Vec<String> {
     let ascii = flags.ascii || !output::speaks_unicode();
-    let colored = output::colored(flags.output.color);
+    let mut lines = lines(checks, ascii, output::colored(flags.output.color));
+    lines.push(summary(checks));
+    lines
+}
+
+/// The same without the summary.
+pub(super) fn lines(checks: &[Check], ascii: bool, colored: bool) -> Vec<String> {
     let mut lines = vec![];
     let mut section = "";
     for check in checks {
@@ -30,7 +36,6 @@ pub(super) fn render(checks: &[Check], flags: &DoctorFlags) -> Vec<String> {
             lines.push(format!("    see: kubectl eno doctor --explain {}", check.id.as_str()));
         }
     }
-    lines.push(summary(checks));
     lines
 }
 

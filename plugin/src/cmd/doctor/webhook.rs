@@ -23,7 +23,7 @@ const HOOKS: [(&str, &str); 7] = [
 
 /// A hook of the configurations.
 #[derive(Debug, Clone)]
-pub(super) struct Hook(Value);
+pub(in crate::cmd) struct Hook(Value);
 
 impl Hook {
     /// `slices-delete`, say.
@@ -32,7 +32,7 @@ impl Hook {
     }
 
     /// Where the API server finds it.
-    pub(super) fn client(&self) -> &Value {
+    pub(in crate::cmd) fn client(&self) -> &Value {
         &self.0["clientConfig"]
     }
 
@@ -56,7 +56,10 @@ impl Hook {
 
 /// The hooks there are, by whatever name their configuration has; those alone that guard this namespace, where one is
 /// named.
-pub(super) async fn hooks(cluster: &Cluster, labels: Option<&BTreeMap<String, String>>) -> Result<Vec<Hook>, String> {
+pub(in crate::cmd) async fn hooks(
+    cluster: &Cluster,
+    labels: Option<&BTreeMap<String, String>>,
+) -> Result<Vec<Hook>, String> {
     let mut hooks = vec![];
     for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
         match get(cluster, &format!("/apis/admissionregistration.k8s.io/v1/{plural}")).await {

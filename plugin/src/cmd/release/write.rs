@@ -10,7 +10,6 @@ use super::assess::Assessment;
 use super::target::Kind;
 use crate::cli::ReleaseFlags;
 use crate::failure::{Failure, REFUSED};
-use crate::warnings::say;
 use crate::writer::Writer;
 
 /// A patch that the server has said it would take.
@@ -36,7 +35,9 @@ impl<'a> Release<'a> {
             Err(error) if !is_our_denial(&error) => return Err(release.failure(&error)),
             // The verdict has changed since it was shown, or the webhook knows more.
             Err(error) if !flags.force => return Err(release.failure(&error).with_code(REFUSED)),
-            Err(_) => say(format_args!("The webhook denies it; {FORCE_ANNOTATION} is set to override that.")),
+            Err(_) => {
+                writer.dialogue.say(format_args!("The webhook denies it; {FORCE_ANNOTATION} is set to override that."))
+            }
         }
         release.patch = force_finalizer_off(metadata, &flags.finalizer).ok_or_else(missing)?;
         match release.send(Effect::DryRun).await {

@@ -9,9 +9,7 @@ use tokio::time::Instant;
 
 use crate::failure::{Failure, INTERRUPTED, TIMED_OUT};
 use crate::interrupt::Interrupt;
-use crate::output;
 use crate::output::table::sanitized;
-use crate::warnings::say;
 use crate::writer::Writer;
 
 /// Pause between two looks.
@@ -36,12 +34,12 @@ pub(super) async fn until_replaced(
             return Err(Failure::local(format_args!("{shown} was deleted before a new synthesis was current")));
         }
         if let Some(new) = now.status.current_synthesis.as_ref().filter(|current| is_new(current, before)) {
-            output::lines(vec![sanitized(&format!("{shown} synthesized: {}", new.uuid))])?;
+            writer.dialogue.result(&format!("{shown} synthesized: {}", new.uuid))?;
             return Ok(ExitCode::SUCCESS);
         }
         let state = state(&now);
         if state != told {
-            say(sanitized(&format!("waiting: {state} ({}s)", begun.elapsed().as_secs())));
+            writer.dialogue.say(sanitized(&format!("waiting: {state} ({}s)", begun.elapsed().as_secs())));
             told.clone_from(&state);
         }
         if interrupt.came() {

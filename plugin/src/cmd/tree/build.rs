@@ -1,9 +1,10 @@
 //! What hangs below what.
 
+use std::collections::{HashMap, HashSet};
+
 use eno_shared::Lookup;
 use eno_shared::api::{Composition, Kind, ResourceSlice, Symphony, Synthesis};
 use eno_shared::owner::{composition_owner, symphony_owner};
-use eno_shared::usage::lists;
 
 use super::node::Node;
 use crate::finding::Finding;
@@ -16,12 +17,25 @@ use crate::surroundings::{owned_by, symphony_state};
 /// All that was read.
 pub(super) struct Forest<'a> {
     pub snapshot: &'a Snapshot,
-    pub symphonies: &'a [Symphony],
+    symphonies: &'a [Symphony],
     /// The only namespace that is asked for.
-    pub namespace: Option<&'a str>,
+    namespace: Option<&'a str>,
+    /// By namespace and name of the composition that owns them.
+    owned: HashMap<(&'a str, &'a str), Vec<&'a Seen>>,
 }
 
 impl<'a> Forest<'a> {
+    /// Of one namespace, or of all.
+    pub(super) fn of(snapshot: &'a Snapshot, symphonies: &'a [Symphony], namespace: Option<&'a str>) -> Self {
+        let mut owned: HashMap<_, Vec<_>> = HashMap::new();
+        for seen in &snapshot.slices {
+            if let Some(owner) = composition_owner(seen.metadata()) {
+                owned.entry((seen.place().0, owner.name.as_str())).or_default().push(seen);
+            }
+        }
+        Forest { snapshot, symphonies, namespace, owned }
+    }
+
     /// All symphonies, and the compositions that none of them owns.
     pub(super) fn all(&self) -> Vec<Node> {
         let symphonies = self.symphonies.iter().map(|symphony| self.symphony(symphony));
@@ -112,19 +126,14 @@ impl<'a> Forest<'a> {
                 }
             })
             .collect();
-        let is_of_none = |seen: &&Seen| {
-            let metadata = seen.metadata();
-            metadata.namespace == namespace
-                && composition_owner(metadata).is_some_and(|owner| owner.name == composition.metadata.name)
-                && !known.clone().any(|(_, synthesis)| lists(synthesis, &metadata.name))
-        };
-        let others: Vec<Node> = self
-            .snapshot
-            .slices
-            .iter()
-            .filter(is_of_none)
-            .map(|seen| self.slice(namespace, &seen.metadata().name, false))
+        let listed: HashSet<&str> = known
+            .clone()
+            .flat_map(|(_, synthesis)| &synthesis.resource_slices)
+            .map(|reference| reference.name.as_str())
             .collect();
+        let owned = self.owned.get(&(namespace, composition.metadata.name.as_str())).into_iter().flatten();
+        let others = owned.map(|seen| seen.metadata().name.as_str()).filter(|name| !listed.contains(name));
+        let others: Vec<Node> = others.map(|name| self.slice(namespace, name, false)).collect();
         if !others.is_empty() {
             nodes.push(Node { children: others, ..Node::new("Synthesis", namespace, "none", "Unreferenced") });
         }

@@ -9,7 +9,7 @@ use crate::age::age;
 use crate::downstream::Presence;
 
 /// A node. `-o json` prints it as it is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node {
     /// `Symphony`, `Composition`, `DependsOn`, `Synthesis`, `ResourceSlice`, or that of a resource.
@@ -64,37 +64,52 @@ impl Node {
         format!("{}.{ENO_GROUP}/{}", self.kind.to_lowercase(), self.name)
     }
 
-    /// Rows of a table: NAME, STATE, REASON, AGE. At most `few` resources of each slice.
-    pub(super) fn rows(&self, drawing: &Drawing, few: usize, now: Timestamp) -> Vec<Vec<String>> {
-        let mut rows = vec![];
-        self.draw(drawing, few, now, ("", ""), &mut rows);
-        rows
-    }
-
-    fn draw(
+    /// Adds its rows of a table: NAME, STATE, REASON, AGE. At most `few` resources of each slice, and no more than `height`
+    /// rows in all.
+    pub(super) fn rows(
         &self,
         drawing: &Drawing,
         few: usize,
         now: Timestamp,
-        (first, rest): (&str, &str),
+        height: usize,
         rows: &mut Vec<Vec<String>>,
     ) {
+        self.draw(&Pen { drawing, few, now, height }, ("", ""), rows);
+    }
+
+    /// How many rows it has.
+    pub(super) fn height(&self, few: usize) -> usize {
+        let hidden = self.hidden(few);
+        let shown = self.children.iter().take(self.children.len() - hidden);
+        1 + shown.map(|child| child.height(few)).sum::<usize>() + usize::from(hidden > 0)
+    }
+
+    /// How many of its resources are not shown.
+    fn hidden(&self, few: usize) -> usize {
+        self.children.iter().filter(|child| child.resource.is_some()).count().saturating_sub(few)
+    }
+
+    fn draw(&self, pen: &Pen<'_>, (first, rest): (&str, &str), rows: &mut Vec<Vec<String>>) {
+        let Pen { drawing, few, now, height } = *pen;
+        if rows.len() >= height {
+            return;
+        }
         let age = self.creation_timestamp.map_or_else(String::new, |since| age(Some(since), now));
         rows.push(vec![format!("{first}{}", self.label()), self.state.to_owned(), self.shown_reason(), age]);
-        let hidden = self.children.iter().filter(|child| child.resource.is_some()).count().saturating_sub(few);
+        let hidden = self.hidden(few);
         let shown = self.children.len() - hidden;
         for (index, child) in self.children.iter().take(shown).enumerate() {
             let last = index + 1 == shown && hidden == 0;
             let (tee, line) = if last { (drawing.last, "   ") } else { (drawing.tee, drawing.line) };
-            child.draw(drawing, few, now, (&format!("{rest}{tee}"), &format!("{rest}{line}")), rows);
+            child.draw(pen, (&format!("{rest}{tee}"), &format!("{rest}{line}")), rows);
         }
-        if hidden > 0 {
+        if hidden > 0 && rows.len() < height {
             let more = format!("{rest}{}{} {hidden} more (--show-all)", drawing.last, drawing.dots);
             rows.push(vec![more, String::new(), String::new(), String::new()]);
         }
     }
 
-    fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         match &self.resource {
             Some(resource) => resource.to_string(),
             // As much of a uuid as tells syntheses apart.
@@ -106,11 +121,19 @@ impl Node {
         }
     }
 
-    fn shown_reason(&self) -> String {
+    pub(super) fn shown_reason(&self) -> String {
         let presence = self.presence.as_ref().filter(|presence| **presence != Presence::NotLookedAt);
         let parts: Vec<String> = presence.map(ToString::to_string).into_iter().chain(self.reason.clone()).collect();
         parts.join("; ")
     }
+}
+
+/// What a tree is drawn with.
+struct Pen<'a> {
+    drawing: &'a Drawing,
+    few: usize,
+    now: Timestamp,
+    height: usize,
 }
 
 /// The characters of the branches.

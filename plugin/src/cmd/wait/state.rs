@@ -11,7 +11,7 @@ use crate::finding::Finding;
 use crate::snapshot::{Seen, Snapshot};
 
 /// What a look says.
-pub(super) enum State {
+pub(in crate::cmd) enum State {
     /// It is in the state that is waited for.
     Reached,
     /// It will not come to be, and why.
@@ -21,7 +21,7 @@ pub(super) enum State {
 }
 
 /// What is waited for.
-pub(super) struct Waiting {
+pub(in crate::cmd) struct Waiting {
     /// Uid of the object.
     pub uid: String,
     /// In one line.
@@ -33,7 +33,7 @@ pub(super) struct Waiting {
 }
 
 /// What was read, and of whom.
-pub(super) struct Asked<'a> {
+pub(in crate::cmd) struct Asked<'a> {
     pub snapshot: &'a Snapshot,
     pub namespace: &'a str,
     pub name: &'a str,
@@ -64,8 +64,8 @@ pub(super) fn target(words: &[String]) -> Result<(bool, String), Failure> {
 }
 
 /// Of a slice.
-pub(super) fn of_slice(asked: &Asked<'_>, state: WaitFor) -> State {
-    let found = asked.snapshot.slices.iter().find(|seen| seen.place() == (asked.namespace, asked.name));
+pub(in crate::cmd) fn of_slice(asked: &Asked<'_>, state: WaitFor) -> State {
+    let found = asked.snapshot.seen(asked.namespace, asked.name);
     let metadata = found.map(Seen::metadata);
     let Some((seen, metadata)) = found.zip(metadata.filter(|metadata| is_same(asked, &metadata.uid))) else {
         return gone(state);
@@ -95,7 +95,7 @@ pub(super) fn of_slice(asked: &Asked<'_>, state: WaitFor) -> State {
 }
 
 /// Of a composition.
-pub(super) fn of_composition(asked: &Asked<'_>, state: WaitFor) -> State {
+pub(in crate::cmd) fn of_composition(asked: &Asked<'_>, state: WaitFor) -> State {
     let compositions = asked.snapshot.namespaces.compositions(asked.namespace);
     let composition = match compositions.get(asked.name) {
         Lookup::Found(composition) if is_same(asked, &composition.metadata.uid) => composition,

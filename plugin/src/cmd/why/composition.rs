@@ -12,7 +12,9 @@ use crate::finding::Finding;
 use crate::finding::composition::CompositionFinding;
 use crate::item::composition::UNKNOWN;
 use crate::item::{BlockerItem, Item};
+use crate::query::belongs;
 use crate::resources;
+use crate::snapshot::Seen;
 
 /// `None` where it does not exist.
 pub(super) fn explain(asked: &Asked<'_>) -> Option<Explanation> {
@@ -33,11 +35,13 @@ fn known(asked: &Asked<'_>, composition: &Composition, finding: &CompositionFind
         Some(first) if metadata.is_deleting() && !finished => first.to_string(),
         Some(_) | None => finding.message(),
     };
-    let items =
-        snapshot.slices.iter().map(|seen| Item::new(&Finding::of(seen, &snapshot.namespaces, now), now, *patience));
+    let compositions = snapshot.namespaces.compositions(&metadata.namespace);
+    let is_its = |seen: &&Seen| belongs(seen.metadata(), &metadata.name, compositions);
+    let slices: Vec<&Seen> = snapshot.slices.iter().filter(is_its).collect();
+    let items = slices.iter().map(|seen| Item::new(&Finding::of(seen, &snapshot.namespaces, now), now, *patience));
     let needed = metadata.is_deleting() && !finished && !orphans_resources(composition);
-    let current = snapshot.slices.iter().filter(|seen| current_lists(composition, &seen.metadata().name));
-    let no_slices = snapshot.slices.is_empty() && snapshot.slices_incomplete.is_none();
+    let current = slices.iter().copied().filter(|seen| current_lists(composition, &seen.metadata().name));
+    let no_slices = slices.is_empty() && snapshot.slices_incomplete.is_none();
     Explanation {
         kind: Composition::KIND,
         namespace: metadata.namespace.clone(),

@@ -1,13 +1,8 @@
 //! Why a pod of a synthesizer is there.
 
-mod usage;
-
 use eno_shared::Lookup;
 use eno_shared::api::{Composition, Metadata};
-use eno_shared::names::{
-    MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION, POD_COMPOSITION_NAMESPACE, POD_SYNTHESIS, POD_SYNTHESIZER,
-};
-use eno_shared::stuck::pod_blockers;
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION, POD_SYNTHESIS, POD_SYNTHESIZER};
 
 use super::Asked;
 use super::explanation::{Explanation, Fact, Says};
@@ -15,56 +10,34 @@ use super::facts::{self, fact};
 use super::next::Step;
 use super::shell::quoted;
 use crate::age::age;
+use crate::finding::pod::{PodFinding, composition_of};
 use crate::item::BlockerItem;
-use crate::item::composition::UNKNOWN;
 use crate::surroundings::Pod;
-use usage::Use;
-
-/// The composition that a pod works for: namespace and name.
-pub(super) fn composition_of(pod: &Metadata) -> Option<(&str, &str)> {
-    Some((pod.label(POD_COMPOSITION_NAMESPACE)?, pod.label(POD_COMPOSITION)?))
-}
 
 /// A pod, with the compositions of the namespace that it works for.
 pub(super) fn explain(asked: &Asked<'_>, pod: &Pod) -> Explanation {
     let (metadata, now) = (&pod.metadata, asked.snapshot.now);
-    let place = composition_of(metadata);
-    let composition = place.map(|(namespace, name)| asked.snapshot.namespaces.compositions(namespace).get(name));
-    let use_of = composition.as_ref().map(|composition| Use::of(metadata, composition));
-    let (state, cause, message) = match &use_of {
-        None => ("NotOfEno", None, "it is not the pod of a synthesizer".to_owned()),
-        Some(Use::Unknown(why)) => (UNKNOWN, None, format!("its composition could not be read: {why}")),
-        Some(Use::Working) if !metadata.is_deleting() => {
-            ("Working", None, "it makes the synthesis that is in flight".to_owned())
-        }
-        Some(Use::Working) => ("Ending", None, "it is being deleted, though its synthesis is in flight".to_owned()),
-        Some(Use::Over { cause, says }) if metadata.is_deleting() => ("Ending", Some(*cause), (*says).to_owned()),
-        Some(Use::Over { cause, says }) => {
-            ("Leftover", Some(*cause), format!("{says}; eno-controller has yet to delete it"))
-        }
-    };
-    let blockers = pod_blockers(metadata, now);
-    let mut next = asked.advice.against_all(&blockers);
+    let finding = PodFinding::of(metadata, &asked.snapshot.namespaces, now);
+    let mut next = asked.advice.against_all(&finding.blockers);
     let command = format!("kubectl describe pod {} -n {}", quoted(&metadata.name), quoted(&metadata.namespace));
     next.push(Step { what: "see what its node says of it".to_owned(), command: Some(command) });
-    if let Some((_, name)) = place {
+    if let Some((_, name)) = composition_of(metadata) {
         next.push(asked.advice.why_composition("see what its composition waits for", name));
     }
-    let waiting_since = metadata.deletion_timestamp.filter(|_| !blockers.is_empty());
     Explanation {
         kind: "Pod",
         namespace: metadata.namespace.clone(),
         name: metadata.name.clone(),
         uid: metadata.uid.clone(),
-        says: Says::Pod { state, cause },
-        message,
-        stuck: waiting_since.is_some_and(|since| now.duration_since(since) >= asked.patience),
-        waiting_since,
+        says: Says::Pod { state: finding.state, cause: finding.cause },
+        stuck: finding.is_stuck(now, asked.patience),
+        waiting_since: finding.waiting_since,
         creation_timestamp: metadata.creation_timestamp,
         deletion_timestamp: metadata.deletion_timestamp,
-        because: because(asked, pod, composition.as_ref()),
+        because: because(asked, pod, finding.composition.as_ref()),
         next,
-        blockers: BlockerItem::all(&blockers),
+        blockers: BlockerItem::all(&finding.blockers),
+        message: finding.message,
         ..Explanation::of_nothing(now)
     }
 }

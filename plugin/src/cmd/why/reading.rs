@@ -9,6 +9,7 @@ use super::target::Kind;
 use super::{Advice, Asked, composition, dump_flags, home, namespace, pod, slice, symphony};
 use crate::cli::WhyFlags;
 use crate::failure::Failure;
+use crate::finding::pod::composition_of;
 use crate::query::{Depth, Query};
 use crate::snapshot::Snapshot;
 use crate::source::Source;
@@ -21,18 +22,46 @@ pub(super) struct Reading<'a> {
     pub kind: Kind,
 }
 
+impl<'a> Asked<'a> {
+    /// With what the flags say.
+    pub(super) fn new(
+        flags: &WhyFlags,
+        name: &'a str,
+        snapshot: &'a Snapshot,
+        namespace: &'a str,
+    ) -> Result<Self, Failure> {
+        Ok(Asked {
+            snapshot,
+            namespace,
+            name,
+            patience: SignedDuration::try_from(flags.source.stuck_after).map_err(Failure::local)?,
+            advice: Advice::new(namespace, dump_flags(&flags.source)),
+        })
+    }
+}
+
+/// What must be known to explain it.
+pub(super) fn query(kind: Kind, name: &str, namespace: Option<String>) -> Query {
+    let is_slice = kind == Kind::Slice;
+    Query {
+        namespace,
+        names: if is_slice { vec![name.to_owned()] } else { vec![] },
+        composition: (kind == Kind::Composition).then(|| name.to_owned()),
+        depth: match kind {
+            Kind::Slice | Kind::Composition | Kind::Namespace => Depth::Manifests,
+            Kind::Symphony => Depth::Undone,
+            Kind::Pod => Depth::Rules,
+        },
+        slices_may_fail: !is_slice,
+        ..Query::default()
+    }
+}
+
 impl Reading<'_> {
     /// A slice or a composition.
     pub(super) async fn object(&self, namespace: Option<String>) -> Result<Explanation, Failure> {
         let is_slice = self.kind == Kind::Slice;
-        let query = Query {
-            namespace,
-            names: if is_slice { vec![self.name.to_owned()] } else { vec![] },
-            composition: (!is_slice).then(|| self.name.to_owned()),
-            depth: Depth::Manifests,
-            slices_may_fail: !is_slice,
-            ..Query::default()
-        };
+        let query = query(self.kind, self.name, namespace);
         let snapshot = self.source.snapshot(&query).await?;
         let namespace = home(&snapshot, &query, self.kind, self.name).ok_or_else(|| self.not_found())??;
         let asked = self.asked(&snapshot, &namespace)?;
@@ -63,19 +92,13 @@ impl Reading<'_> {
     /// A pod, with the compositions of the namespace that it works for.
     pub(super) async fn pod(&self, namespace: Option<String>) -> Result<Explanation, Failure> {
         let pod = self.found(self.source.pod(namespace.as_deref(), self.name).await)?;
-        let home = pod::composition_of(&pod.metadata).map_or(pod.metadata.namespace.as_str(), |(home, _)| home);
+        let home = composition_of(&pod.metadata).map_or(pod.metadata.namespace.as_str(), |(home, _)| home);
         let snapshot = self.source.all_of(home, Depth::Rules).await?;
         Ok(pod::explain(&self.asked(&snapshot, home)?, &pod))
     }
 
     fn asked<'s>(&'s self, snapshot: &'s Snapshot, namespace: &'s str) -> Result<Asked<'s>, Failure> {
-        Ok(Asked {
-            snapshot,
-            namespace,
-            name: self.name,
-            patience: SignedDuration::try_from(self.flags.source.stuck_after).map_err(Failure::local)?,
-            advice: Advice::new(namespace, dump_flags(&self.flags.source)),
-        })
+        Asked::new(self.flags, self.name, snapshot, namespace)
     }
 
     fn found<T>(&self, lookup: Lookup<T>) -> Result<T, Failure> {

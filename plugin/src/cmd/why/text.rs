@@ -1,7 +1,5 @@
 //! An explanation as people read it.
 
-use std::sync::LazyLock;
-
 use super::explanation::{Explanation, Fact, Says};
 use super::facts::counted;
 use crate::age::age;
@@ -193,9 +191,6 @@ pub(in crate::cmd) fn wrapped(text: &str, indent: &str) -> Vec<String> {
 
 /// How wide a line may be. A pipe gets the same text whatever terminal it leads to.
 fn width() -> usize {
-    static COLUMNS_OF_STDOUT: LazyLock<usize> = LazyLock::new(|| {
-        let terminal = terminal_size::terminal_size_of(std::io::stdout());
-        terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| usize::from(columns).clamp(NARROWEST, WIDTH))
-    });
-    *COLUMNS_OF_STDOUT
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| usize::from(columns).clamp(NARROWEST, WIDTH))
 }
