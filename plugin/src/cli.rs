@@ -10,6 +10,7 @@ mod help;
 mod orphans;
 pub(crate) mod output;
 mod plan_delete;
+mod pods;
 mod release;
 mod restore;
 mod resynth;
@@ -36,6 +37,7 @@ pub use examples::{EXAMPLES, Example};
 pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
 pub use plan_delete::{Cascade, PlanDeleteFlags};
+pub use pods::{PodsAction, PodsFlags, PodsLettersFlags, PodsListFlags, PodsReleaseFlags, PodsUndeliveredFlags};
 pub use release::ReleaseFlags;
 pub use restore::RestoreFlags;
 pub use resynth::ResynthFlags;
@@ -133,6 +135,9 @@ pub enum Command {
     /// List resources that Eno made, that exist, and that no slice holds any more
     #[command(long_about = help::ORPHANS, after_help = examples::help("orphans"))]
     Orphans(OrphansFlags),
+    /// List the pods that are followed to their end, and what is yet to be told of them
+    #[command(visible_alias = "po", alias = "pod", long_about = help::PODS, after_help = examples::help("pods"))]
+    Pods(PodsFlags),
     /// List the flags that every command takes
     Options,
 }

@@ -7,6 +7,7 @@ mod listing;
 mod options;
 mod orphans;
 mod plan_delete;
+mod pods;
 mod release;
 mod restore;
 mod resynth;
@@ -49,6 +50,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             Command::Resynth(flags) => resynth::run(flags, cli).await,
             Command::Release(flags) => release::run(flags, cli).await,
             Command::Restore(flags) => restore::run(flags, cli).await,
+            Command::Pods(flags) => pods::run(flags, cli).await,
             Command::Options => options::run(),
         }
     })

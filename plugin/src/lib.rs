@@ -22,6 +22,7 @@ mod finding;
 mod identity;
 mod interrupt;
 mod item;
+mod outbox;
 mod output;
 mod progress;
 mod query;

@@ -3,6 +3,7 @@
 mod live {
     pub mod api_server;
     mod cleanup;
+    mod pods;
     mod prompts;
     mod release;
     mod restore;

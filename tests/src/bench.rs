@@ -6,6 +6,7 @@ mod figures;
 mod load;
 mod measure;
 mod plugin;
+mod pods;
 mod store;
 
 use std::os::unix::process::CommandExt;
@@ -27,6 +28,8 @@ pub enum Bench {
     Cleanup(cleanup::Cleanup),
     /// What `kubectl eno slices` needs, beside `kubectl get`
     Plugin(plugin::Plugin),
+    /// How soon it is told that pods are gone, and what that costs
+    Pods(pods::Pods),
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
@@ -53,6 +56,7 @@ impl Bench {
             Self::Admission(admission) => admission.run(&cluster).await,
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
             Self::Plugin(plugin) => plugin.run(&cluster).await,
+            Self::Pods(pods) => pods.run(&cluster).await,
             Self::Measure(measure) => measure.run(),
         }
     }

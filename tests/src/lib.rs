@@ -6,7 +6,7 @@
 //! - [`check`] is `cargo xtask test`, [`demo`] `cargo xtask demo`, [`bench`] `cargo xtask bench`.
 //! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
-//! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
+//! - [`eventually`] is how tests wait; [`collector`] is what some wait for; [`receiver`] is told of destroyed pods.
 //! - [`netns`] is a network of a test's own, for webhooks behind a Service.
 
 pub mod bench;
@@ -24,6 +24,7 @@ pub mod netns;
 pub mod plugin;
 pub mod process;
 pub mod proxy;
+pub mod receiver;
 pub mod scenario;
 pub mod standin;
 pub mod terminal;

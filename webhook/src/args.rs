@@ -1,6 +1,8 @@
 //! The command line. Flags are named as Kubernetes' own components name them.
 
 mod control;
+mod pods;
+mod sinks;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU16;
@@ -19,6 +21,8 @@ use crate::mode::Mode;
 use crate::server::Options;
 use crate::telemetry::LogFormat;
 use control::Control;
+use pods::{PodLabels, Pods};
+use sinks::Sinks;
 
 /// Admission for Eno: keeps the slices that something still needs.
 #[derive(Debug, Parser)]
@@ -71,6 +75,10 @@ pub(crate) struct Serve {
     shutdown_drain_duration: Duration,
     #[command(flatten)]
     control: Control,
+    #[command(flatten)]
+    pods: Pods,
+    #[command(flatten)]
+    sinks: Sinks,
     /// How log lines look.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
@@ -97,6 +105,8 @@ pub(crate) struct PrintConfig {
     /// Guard only namespaces with this label (can be repeated; all must match).
     #[arg(long = "namespace-selector", value_name = "KEY=VALUE", value_parser = label)]
     namespaces: Vec<(String, String)>,
+    #[command(flatten)]
+    pods: PodLabels,
 }
 
 impl Serve {
@@ -104,6 +114,10 @@ impl Serve {
     pub(crate) fn options(&self) -> Result<Options> {
         let cert = self.tls_cert_file.clone().context("--tls-cert-file is missing")?;
         let key = self.tls_private_key_file.clone().context("--tls-private-key-file is missing")?;
+        let control = self.control.options(&self.composition_namespaces, &self.pods, &self.sinks);
+        if let Some(pods) = control.as_ref().and_then(|control| control.pods.as_ref()) {
+            pods.sinks.check()?;
+        }
         Ok(Options {
             bind_address: self.bind_address,
             secure_port: self.secure_port,
@@ -112,7 +126,7 @@ impl Serve {
             composition_namespaces: self.composition_namespaces.clone(),
             shutdown_delay: self.shutdown_delay_duration,
             drain: self.shutdown_drain_duration,
-            control: self.control.options(&self.composition_namespaces),
+            control,
             ..Options::new(cert, key)
         })
     }
@@ -123,7 +137,8 @@ impl PrintConfig {
     pub(crate) fn config(self) -> Result<Config> {
         let target = self.url.map(Target::Url).or(self.service).context("--url or --service is missing")?;
         let ca = self.ca_file.as_deref().map(authorities).transpose()?;
-        Ok(Config { name: self.name, target, ca, namespaces: self.namespaces.into_iter().collect() })
+        let (namespaces, pods) = (self.namespaces.into_iter().collect(), self.pods.labels());
+        Ok(Config { name: self.name, target, ca, namespaces, pods })
     }
 }
 
@@ -220,6 +235,13 @@ mod tests {
             let flag = wrong.split('=').next().unwrap();
             assert!(serve(&[wrong]).unwrap_err().to_string().contains(flag), "{wrong}");
         }
+    }
+
+    #[test]
+    fn destroys_are_not_sent_where_they_must_not_go() {
+        let refused = serve(&["--sink-url=http://127.0.0.1"]).unwrap_err().to_string();
+        assert!(refused.starts_with("--sink-url http://127.0.0.1/: loopback"), "{refused}");
+        assert!(serve(&["--sink-url=http://127.0.0.1", "--sink-allow-local"]).is_ok());
     }
 
     fn print_config(args: &[&str]) -> Result<Config> {

@@ -7,22 +7,26 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::controllers;
 use crate::controllers::note::LeaseName;
 use crate::controllers::report::Reporter;
 use crate::events::Events;
 use crate::leader::{Election, Leadership, Times};
 use crate::metrics::Metrics;
-use crate::store::Key;
+use crate::{controllers, pods};
 
 /// How long the Lease may take to be given back.
 const GIVING_BACK: Duration = Duration::from_secs(2);
 
+/// How long what is known of pods may take to be noted.
+const NOTING: Duration = Duration::from_secs(3);
+
 /// How the controllers are set up.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What they are told.
+    /// What those of slices are told.
     pub controllers: controllers::Options,
+    /// Which pods are followed, if any.
+    pub pods: Option<pods::Options>,
     /// The Lease that lets them write; without one they always may, so that only one process must run.
     pub election: Option<ElectionOptions>,
 }
@@ -34,20 +38,23 @@ pub struct ElectionOptions {
     pub times: Times,
 }
 
+/// What admission names to the controllers, and they to each other.
+pub(crate) struct Hints {
+    /// Of slices.
+    pub(crate) slices: (mpsc::Sender<controllers::Hint>, mpsc::Receiver<controllers::Hint>),
+    /// Of pods.
+    pub(crate) pods: mpsc::Receiver<pods::Hint>,
+}
+
 /// The controllers, running.
 pub(crate) struct Control {
-    running: JoinHandle<()>,
+    slices: Option<JoinHandle<()>>,
+    pods: Option<(CancellationToken, JoinHandle<()>)>,
     election: Option<(CancellationToken, JoinHandle<()>)>,
 }
 
 impl Control {
-    pub(crate) fn start(
-        client: Client,
-        options: Options,
-        hints: mpsc::Receiver<Key>,
-        metrics: &Metrics,
-        events: Events,
-    ) -> Self {
+    pub(crate) fn start(client: Client, options: Options, hints: Hints, metrics: &Metrics, events: Events) -> Self {
         let (leadership, election) = match options.election {
             None => (Leadership::always(), None),
             Some(ElectionOptions { times }) => {
@@ -60,13 +67,40 @@ impl Control {
         let (reporter, telling) = Reporter::new(metrics.controllers(), events);
         // It ends with the reporter.
         tokio::spawn(telling);
-        let running = tokio::spawn(controllers::run(client, options.controllers, leadership, hints, reporter));
-        Control { running, election }
+        let (to_slices, slices) = hints.slices;
+        let pods = options.pods.map(|pods| {
+            let stop = CancellationToken::new();
+            let parts = pods::Parts {
+                client: client.clone(),
+                options: pods,
+                leadership: leadership.clone(),
+                lease: options.controllers.lease.clone(),
+                reporter: reporter.clone(),
+                metrics: metrics.pods(),
+                sink_metrics: metrics.sinks(),
+                slices: to_slices,
+                hints: hints.pods,
+                stop: stop.clone(),
+            };
+            (stop, tokio::spawn(pods::run(parts)))
+        });
+        let runs = options.controllers.enabled.any();
+        let slices =
+            runs.then(|| tokio::spawn(controllers::run(client, options.controllers, leadership, slices, reporter)));
+        Control { slices, pods, election }
     }
 
-    /// Writes nothing more, and gives the Lease back.
+    /// Writes nothing more once what is known of pods is noted, and gives the Lease back.
     pub(crate) async fn stop(self) {
-        self.running.abort();
+        if let Some(slices) = self.slices {
+            slices.abort();
+        }
+        if let Some((stop, mut pods)) = self.pods {
+            stop.cancel();
+            if tokio::time::timeout(NOTING, &mut pods).await.is_err() {
+                pods.abort();
+            }
+        }
         if let Some((stop, election)) = self.election {
             stop.cancel();
             // What is not given back in time lapses by itself.

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::admission::{Admission, Cleanup};
 use crate::candidates::Candidates;
 use crate::connection::{Connections, Times};
-use crate::control::{self, Control};
+use crate::control::{self, Control, Hints};
 use crate::events::{Events, Poster};
 use crate::facts::Facts;
 use crate::force::Force;
@@ -26,7 +26,6 @@ use crate::listener;
 use crate::metrics::Metrics;
 use crate::mode::Mode;
 use crate::router;
-use crate::store::Key;
 use crate::tls::Certificate;
 
 /// How the server is set up.
@@ -103,7 +102,7 @@ pub struct Server {
     admission: Arc<Admission>,
     events: Events,
     poster: Poster,
-    hints: mpsc::Receiver<Key>,
+    hints: Hints,
 }
 
 impl Server {
@@ -124,11 +123,13 @@ impl Server {
         let (events, poster) = Events::new(metrics.clone());
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client.clone(), metrics.clone());
-        let (hint, hints) = mpsc::channel(HINTS);
+        let (slices, pods) = (mpsc::channel(HINTS), mpsc::channel(HINTS));
         let cleanup = options.control.as_ref().map_or_else(Cleanup::default, |control| Cleanup {
             runs: control.controllers.enabled.cleanup && !control.controllers.dry_run,
-            hints: Some(hint),
+            hints: control.controllers.enabled.any().then(|| slices.0.clone()),
+            pods: control.pods.is_some().then_some(pods.0),
         });
+        let hints = Hints { slices, pods: pods.1 };
         let admission = Admission::new(facts, force, options.mode, events.clone(), metrics.clone(), cleanup);
         let health = Health::new(candidates.clone(), metrics.clone());
         Ok(Server {

@@ -55,6 +55,7 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         | super::Command::Resynth(_)
         | super::Command::Release(_)
         | super::Command::Restore(_)
+        | super::Command::Pods(_)
         | super::Command::Options => return Ok(()),
     };
     if source.filenames.is_empty() {
