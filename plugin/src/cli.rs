@@ -11,6 +11,7 @@ mod help;
 mod orphans;
 pub(crate) mod output;
 mod plan_delete;
+mod pods;
 mod release;
 mod report;
 mod restore;
@@ -42,6 +43,7 @@ pub use examples::{EXAMPLES, Example};
 pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
 pub use plan_delete::{Cascade, PlanDeleteFlags};
+pub use pods::{PodsAction, PodsFlags, PodsLettersFlags, PodsListFlags, PodsReleaseFlags, PodsUndeliveredFlags};
 pub use release::ReleaseFlags;
 pub use report::ReportFlags;
 pub use restore::RestoreFlags;
@@ -155,6 +157,9 @@ pub enum Command {
     /// Print the versions of the plugin, the API server, Eno's CRDs and the webhook
     #[command(long_about = help::VERSION, after_help = examples::help("version"))]
     Version(VersionFlags),
+    /// List the pods that are followed to their end, and what is yet to be told of them
+    #[command(visible_alias = "po", alias = "pod", long_about = help::PODS, after_help = examples::help("pods"))]
+    Pods(PodsFlags),
     /// List the flags that every command takes
     Options,
 }

@@ -8,6 +8,7 @@ mod listing;
 mod options;
 mod orphans;
 mod plan_delete;
+mod pods;
 mod release;
 mod report;
 mod restore;
@@ -58,6 +59,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             Command::Report(flags) => report::run(flags, cli).await,
             Command::Completion(flags) => completion::run(flags),
             Command::Version(flags) => version::run(flags, cli).await,
+            Command::Pods(flags) => pods::run(flags, cli).await,
             Command::Options => options::run(),
         }
     })

@@ -62,13 +62,17 @@ impl Failure {
 
     /// A read of the API server failed. `host` is where it was expected, `HOST:PORT`.
     pub fn read<K: Kind>(error: &ReadError, host: &str) -> Self {
+        Failure::request(error, &format!("{}.{ENO_GROUP}", K::PLURAL), host)
+    }
+
+    fn request(error: &ReadError, resource: &str, host: &str) -> Self {
         match error {
             ReadError::Api(status) if status.code == 401 => {
                 let why = if status.message.is_empty() { "Unauthorized" } else { &status.message };
                 Failure::local(format_args!("You must be logged in to the server ({why})"))
             }
             ReadError::Api(status) if status.code == 404 => {
-                Failure::local(format_args!("the server doesn't have a resource type \"{}.{ENO_GROUP}\"", K::PLURAL))
+                Failure::local(format_args!("the server doesn't have a resource type \"{resource}\""))
             }
             ReadError::Api(status) => match status.reason.as_str() {
                 "" => Failure::verbatim(format!("Error from server: {}", status.message)),
@@ -80,6 +84,11 @@ impl Failure {
             }
             ReadError::Decode(_) | ReadError::Malformed(_) => Failure::local(error),
         }
+    }
+
+    /// A request about objects of Kubernetes' own failed.
+    pub fn core(error: &ReadError, plural: &str, host: &str) -> Self {
+        Failure::request(error, plural, host)
     }
 
     /// There was no answer of the API server's.

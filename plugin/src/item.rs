@@ -10,6 +10,7 @@ use crate::finding::{Finding, OwnerState};
 
 mod column;
 pub mod composition;
+pub mod pod;
 
 pub use column::{COLUMNS, Column, none};
 

@@ -24,6 +24,7 @@ mod identity;
 mod interrupt;
 mod item;
 mod live;
+mod outbox;
 mod output;
 mod progress;
 mod query;

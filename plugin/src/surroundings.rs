@@ -185,8 +185,39 @@ impl Cluster {
         listing
     }
 
+    /// Objects of the core group that have this label, page by page.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub async fn core_list<T: DeserializeOwned>(&self, path: &str, label: &str) -> Result<Vec<T>, client::ReadError> {
+        #[derive(serde::Deserialize)]
+        struct Page<T> {
+            #[serde(default)]
+            metadata: PageMetadata,
+            items: Option<Vec<T>>,
+        }
+        #[derive(serde::Deserialize, Default)]
+        #[serde(default)]
+        struct PageMetadata {
+            r#continue: Option<String>,
+        }
+        let mut selection = ListParams::default().labels(label).limit(500);
+        let mut all = vec![];
+        loop {
+            let request = Request::new(path).list(&selection).map_err(kube::Error::BuildRequest)?;
+            let answer = tokio::time::timeout(self.timeout, self.client.request_text(request)).await;
+            let text = answer.map_err(|_| client::ReadError::TimedOut(self.timeout))??;
+            let page: Page<T> = serde_json::from_str(&text).map_err(client::ReadError::Malformed)?;
+            all.extend(page.items.unwrap_or_default());
+            selection.continue_token = page.metadata.r#continue.filter(|token| !token.is_empty());
+            if selection.continue_token.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
     /// An object of the core group.
-    async fn core<T: DeserializeOwned>(&self, path: &str, name: &str) -> Lookup<T> {
+    pub async fn core<T: DeserializeOwned>(&self, path: &str, name: &str) -> Lookup<T> {
         let request = match Request::new(path).get(name, &GetParams::default()) {
             Ok(request) => request,
             Err(error) => return Lookup::Unknown(error.to_string()),

@@ -4,6 +4,7 @@ mod live {
     pub mod api_server;
     mod cleanup;
     mod completion;
+    mod pods;
     mod prompts;
     mod release;
     mod restore;

@@ -45,6 +45,16 @@ pub const HOOK_DOMAIN: &str = "webhook.kubectl-eno.dev";
 pub const FORCE_ANNOTATION: &str = "kubectl-eno.dev/force";
 /// The verb a SubjectAccessReview asks for before an override counts.
 pub const FORCE_VERB: &str = "force";
+/// Label of the ConfigMaps that hold what is known of pods: [`OUTBOX_SHARD`] or [`OUTBOX_REQUEST`].
+pub const OUTBOX_LABEL: &str = "kubectl-eno.dev/pod-outbox";
+/// Value of [`OUTBOX_LABEL`]: pods that are followed, and destroys that are undelivered.
+pub const OUTBOX_SHARD: &str = "shard";
+/// Value of [`OUTBOX_LABEL`]: a request to the leader.
+pub const OUTBOX_REQUEST: &str = "request";
+/// Annotation of a shard: the format of its entries.
+pub const OUTBOX_FORMAT: &str = "kubectl-eno.dev/outbox-format";
+/// Annotation of a shard: the uid of the namespace `kube-system` of the cluster that it is of.
+pub const CLUSTER_UID: &str = "kubectl-eno.dev/cluster-uid";
 /// `reportingController` of our Events.
 pub const REPORTING_CONTROLLER: &str = "kubectl-eno.dev/webhook";
 

@@ -3,16 +3,21 @@
 //! One look at a tracked pod: what was recorded of it, what the API server says now, and what follows. Time, retries and
 //! delivery are the caller's.
 
+pub mod backlog;
+pub mod destroy;
+pub mod node;
+pub mod outbox;
+pub mod pod;
+pub mod record;
+pub mod sandbox;
+pub mod tracker;
+
+use serde::{Deserialize, Serialize};
+
 use crate::lookup::Lookup;
 
-/// What a pod runs in: made anew when a node restarts the pod's sandbox, though the pod's uid stays.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sandbox {
-    /// Where the identity was read: a CNI annotation, a condition's transition time, the pod's addresses …
-    pub source: String,
-    /// The identity itself; only equal sources can be compared.
-    pub id: String,
-}
+pub use sandbox::Sandbox;
+use sandbox::{Compared, compare};
 
 /// A pod at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +26,12 @@ pub struct PodFacts {
     pub uid: String,
     /// The node it is bound to.
     pub node: Option<String>,
-    /// Its sandbox, where that can be told.
-    pub sandbox: Option<Sandbox>,
+    /// What tells its sandbox, by each source that says something.
+    pub sandboxes: Vec<Sandbox>,
 }
 
 /// How a pod ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DestroyCause {
     /// No pod of its name exists.
     Gone,
@@ -56,8 +61,8 @@ impl DestroyCause {
 pub enum PodVerdict {
     /// It is destroyed: tell everyone, and stop tracking it (after `SandboxChanged`: track the new sandbox).
     Destroy(DestroyCause),
-    /// It is still there; remember its sandbox.
-    Record(Sandbox),
+    /// It is still there, and its sandbox can be told for the first time: record it.
+    Record,
     /// It is still there.
     Keep,
     /// Nothing can be said: warn, and look again later.
@@ -81,15 +86,11 @@ pub fn judge_pod(tracked: &PodFacts, now: &Lookup<PodFacts>) -> PodVerdict {
     {
         return PodVerdict::Destroy(DestroyCause::Moved); // D4
     }
-    match (&tracked.sandbox, &now.sandbox) {
-        (_, None) => PodVerdict::Keep,                            // D5
-        (None, Some(found)) => PodVerdict::Record(found.clone()), // D6
-        // Identities of different sources say nothing of each other: as if no sandbox had been recorded.
-        (Some(recorded), Some(found)) if recorded.source != found.source => PodVerdict::Record(found.clone()),
-        (Some(recorded), Some(found)) if recorded.id != found.id => {
-            PodVerdict::Destroy(DestroyCause::SandboxChanged) // D7
-        }
-        (Some(_), Some(_)) => PodVerdict::Keep, // D8
+    match compare(&tracked.sandboxes, &now.sandboxes) {
+        Compared::Unknown if now.sandboxes.is_empty() => PodVerdict::Keep, // D5
+        Compared::Unknown => PodVerdict::Record,                           // D6
+        Compared::Other(_) => PodVerdict::Destroy(DestroyCause::SandboxChanged), // D7
+        Compared::Same => PodVerdict::Keep,                                // D8
     }
 }
 
@@ -101,7 +102,10 @@ mod tests {
         PodFacts {
             uid: uid.into(),
             node: node.map(Into::into),
-            sandbox: sandbox.map(|(source, id)| Sandbox { source: source.into(), id: id.into() }),
+            sandboxes: sandbox
+                .map(|(source, id)| Sandbox { source: source.into(), id: id.into() })
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -114,8 +118,8 @@ mod tests {
 
     #[test]
     fn another_uid_is_replaced_whatever_else_is_true() {
-        for now in [pod("v", Some("n"), None), pod("v", Some("m"), Some(("cni", "2"))), pod("v", None, None)] {
-            let verdict = judge_pod(&pod("u", Some("n"), Some(("cni", "1"))), &Lookup::Found(now));
+        for now in [pod("v", Some("n"), None), pod("v", Some("m"), Some(("calico", "2"))), pod("v", None, None)] {
+            let verdict = judge_pod(&pod("u", Some("n"), Some(("calico", "1"))), &Lookup::Found(now));
             assert_eq!(verdict, PodVerdict::Destroy(DestroyCause::Replaced));
         }
     }
@@ -132,18 +136,17 @@ mod tests {
     fn a_sandbox_is_recorded_then_compared() {
         let now = |sandbox| Lookup::Found(pod("u", Some("n"), sandbox));
         let with = |sandbox| pod("u", Some("n"), sandbox);
-        let one = Sandbox { source: "cni".into(), id: "1".into() };
-        assert_eq!(judge_pod(&with(Some(("cni", "1"))), &now(None)), PodVerdict::Keep);
-        assert_eq!(judge_pod(&with(None), &now(Some(("cni", "1")))), PodVerdict::Record(one));
-        assert_eq!(judge_pod(&with(Some(("cni", "1"))), &now(Some(("cni", "1")))), PodVerdict::Keep);
-        let changed = judge_pod(&with(Some(("cni", "1"))), &now(Some(("cni", "2"))));
+        assert_eq!(judge_pod(&with(Some(("calico", "1"))), &now(None)), PodVerdict::Keep);
+        assert_eq!(judge_pod(&with(None), &now(Some(("calico", "1")))), PodVerdict::Record);
+        assert_eq!(judge_pod(&with(Some(("calico", "1"))), &now(Some(("calico", "1")))), PodVerdict::Keep);
+        let changed = judge_pod(&with(Some(("calico", "1"))), &now(Some(("calico", "2"))));
         assert_eq!(changed, PodVerdict::Destroy(DestroyCause::SandboxChanged));
     }
 
     #[test]
     fn sandboxes_told_by_different_sources_are_not_compared() {
         let verdict =
-            judge_pod(&pod("u", None, Some(("podIPs", "1"))), &Lookup::Found(pod("u", None, Some(("cni", "2")))));
-        assert_eq!(verdict, PodVerdict::Record(Sandbox { source: "cni".into(), id: "2".into() }));
+            judge_pod(&pod("u", None, Some(("pod-ips", "1"))), &Lookup::Found(pod("u", None, Some(("calico", "2")))));
+        assert_eq!(verdict, PodVerdict::Record);
     }
 }

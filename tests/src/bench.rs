@@ -6,8 +6,9 @@ pub(crate) mod figures;
 mod load;
 mod measure;
 mod plugin;
-mod rollout;
+mod pods;
 mod report;
+mod rollout;
 mod store;
 mod top;
 
@@ -36,6 +37,8 @@ pub enum Bench {
     Report(report::Report),
     /// What `kubectl eno top` needs while nothing changes, and while much does
     Top(top::Top),
+    /// How soon it is told that pods are gone, and what that costs
+    Pods(pods::Pods),
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
@@ -72,6 +75,7 @@ impl Bench {
             Self::Rollout(rollout) => rollout.run().await,
             Self::Top(top) => top.run(&cluster).await,
             Self::Report(report) => report.run().await,
+            Self::Pods(pods) => pods.run(&cluster).await,
             Self::Measure(measure) => measure.run(),
         }
     }

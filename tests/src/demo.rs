@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: what Eno loses today, and that it is no longer lost, told on a terminal.
 
 mod offline;
+mod pod;
 mod stage;
 mod story;
 
@@ -58,6 +59,9 @@ impl Demo {
         stage.title("The same with eno-webhook");
         let guarded = story::tell(&stage, &cluster, self.compositions.into(), Guard::Webhook).await?;
 
+        stage.title("A pod that is truly gone");
+        pod::tell(&stage, &cluster).await?;
+
         stage.title("What was lost");
         stage.table(["", "Eno alone", "with eno-webhook"], &rows(&alone, &guarded));
         if self.keep {
@@ -79,7 +83,7 @@ fn rows(alone: &[Loss], guarded: &[Loss]) -> Vec<[String; 3]> {
 
 fn build() -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let args = ["build", "--quiet", "--package", "eno-webhook", "--package", "kubectl-eno"];
+    let args = ["build", "--quiet", "--package", "eno-webhook", "--package", "kubectl-eno", "--bins", "--examples"];
     let status = Command::new(cargo).args(args).current_dir(workspace::root()).status().context("running cargo")?;
     ensure!(status.success(), "cargo build failed");
     Ok(())

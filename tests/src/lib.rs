@@ -6,7 +6,7 @@
 //! - [`check`] is `cargo xtask test`, [`demo`] `cargo xtask demo`, [`bench`] `cargo xtask bench`.
 //! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
-//! - [`eventually`] is how tests wait; [`collector`] is what some wait for.
+//! - [`eventually`] is how tests wait; [`collector`] is what some wait for; [`receiver`] is told of destroyed pods.
 //! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
 //! - [`rollout`] replaces replicas and authorities under load.
 //! - [`release`] is `cargo xtask release`.
@@ -34,6 +34,7 @@ pub mod picture;
 pub mod plugin;
 pub mod process;
 pub mod proxy;
+pub mod receiver;
 pub mod reference;
 pub mod release;
 pub mod rollout;

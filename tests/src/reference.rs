@@ -18,10 +18,16 @@ use crate::workspace;
 
 /// What the Events are called, of which type they are, what they are about, and what has happened. Those of one slice name
 /// it, and are about its composition, or about the slice where it has none.
-const EVENTS: [(&str, &str, &str, &str); 9] = [
+const EVENTS: [(&str, &str, &str, &str); 15] = [
     ("CollectingPaused", "Warning", "Lease", "the brake is on: too many slices became garbage at once"),
     ("FinalizerRestored", "Normal", "Composition", "a slice that is needed got Eno's finalizer back"),
     ("Forced", "Warning", "the object", "someone overrode a denial"),
+    ("OutboxFull", "Warning", "Lease", "ends of pods find no room: mend the sinks, or drop what they will not take"),
+    ("PodGone", "Normal", "Composition, or the pod", "a pod that was followed is gone; Warning where it may still run"),
+    ("PodMoved", "Normal", "Composition, or the pod", "it has left its node"),
+    ("PodOverdue", "Warning", "Composition, or the pod", "it should have ended by now, and is still there"),
+    ("PodReplaced", "Normal", "Composition, or the pod", "it is gone, and another pod has its name"),
+    ("PodSandboxChanged", "Normal", "Composition, or the pod", "it runs in another sandbox"),
     (
         "ResourcesMayBeOrphaned",
         "Warning",

@@ -13,8 +13,10 @@ use std::time::Instant;
 
 use eno_shared::admission::{Answer, Ground, Outcome};
 use eno_shared::names::WEBHOOK_NAME;
+use eno_shared::pods::tracker::Place;
 use tokio::sync::mpsc;
 
+use crate::controllers::Hint;
 use crate::deadline::Deadline;
 use crate::events::Events;
 use crate::facts::Facts;
@@ -22,6 +24,7 @@ use crate::force::Force;
 use crate::hooks::{Hook, OnFailure};
 use crate::metrics::Metrics;
 use crate::mode::Mode;
+use crate::pods;
 use crate::response::Response;
 use crate::review::{Request, Undecodable};
 use crate::store::Key;
@@ -30,6 +33,7 @@ mod compositions;
 pub(crate) mod definitions;
 mod judged;
 mod log;
+mod pod;
 mod slices;
 
 pub use judged::{Evidence, Forced, Judged, Subject};
@@ -51,7 +55,9 @@ pub struct Cleanup {
     /// The slices of finished compositions are collected (A1), by this process or by another replica.
     pub runs: bool,
     /// Where to name slices that may soon have to be looked at; `None` where nobody looks.
-    pub hints: Option<mpsc::Sender<Key>>,
+    pub hints: Option<mpsc::Sender<Hint>>,
+    /// Where to name pods that may soon be going; `None` where nobody follows them.
+    pub pods: Option<mpsc::Sender<pods::Hint>>,
 }
 
 impl Admission {
@@ -92,15 +98,30 @@ impl Admission {
             Hook::CompositionsDelete => compositions::delete(request, facts),
             Hook::SymphoniesDelete => compositions::delete_symphony(request),
             Hook::DefinitionsDelete => definitions::delete(request, facts, deadline).await,
+            Hook::PodsDelete => pod::delete(request),
+            Hook::PodsEvict => Ok(pod::evict(request)),
         };
         judged.unwrap_or_else(|why| undecodable(hook, request, &why))
     }
 
-    /// Names the slice to the controllers. They look for themselves; a hint that is lost loses nothing.
+    /// Names the slice or the pod to the controllers. They look for themselves; a hint that is lost loses nothing.
     fn hint(&self, hook: Hook, judged: &Judged) {
-        if let (Hook::SlicesDelete | Hook::SlicesUpdate, Some(hints)) = (hook, &self.cleanup.hints) {
-            let Subject { namespace, name, .. } = &judged.subject;
-            let _ = hints.try_send(Key::new(namespace, name));
+        let Subject { namespace, name, uid, .. } = &judged.subject;
+        match hook {
+            Hook::SlicesDelete | Hook::SlicesUpdate => {
+                let hint = || Hint::Slice(Key::new(namespace, name));
+                let _ = self.cleanup.hints.as_ref().map(|hints| hints.try_send(hint()));
+            }
+            Hook::PodsDelete | Hook::PodsEvict => {
+                let uid = (!uid.is_empty()).then(|| uid.as_str().into());
+                let hint = || pods::Hint { place: Place::new(namespace, name), uid };
+                let _ = self.cleanup.pods.as_ref().map(|hints| hints.try_send(hint()));
+            }
+            Hook::SlicesCreate
+            | Hook::CompositionsUpdate
+            | Hook::CompositionsDelete
+            | Hook::SymphoniesDelete
+            | Hook::DefinitionsDelete => {}
         }
     }
 

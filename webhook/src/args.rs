@@ -2,6 +2,8 @@
 
 mod certificates;
 mod control;
+mod pods;
+mod sinks;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU16;
@@ -22,6 +24,8 @@ use crate::telemetry::LogFormat;
 use crate::uninstall::Uninstall;
 use certificates::Certificates;
 use control::Control;
+use pods::{PodLabels, Pods};
+use sinks::Sinks;
 
 /// Admission for Eno: keeps the slices that something still needs.
 #[derive(Debug, Parser)]
@@ -72,6 +76,10 @@ pub(crate) struct Serve {
     certificates: Certificates,
     #[command(flatten)]
     control: Control,
+    #[command(flatten)]
+    pods: Pods,
+    #[command(flatten)]
+    sinks: Sinks,
     /// How log lines look.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
@@ -98,13 +106,18 @@ pub(crate) struct PrintConfig {
     /// Guard only namespaces with this label (can be repeated; all must match).
     #[arg(long = "namespace-selector", value_name = "KEY=VALUE", value_parser = label)]
     namespaces: Vec<(String, String)>,
+    #[command(flatten)]
+    pods: PodLabels,
 }
 
 impl Serve {
     /// The options of the server.
     pub(crate) fn options(&self) -> Result<Options> {
         let certificate = self.certificates.source()?;
-        let control = self.control.options(&self.composition_namespaces);
+        let control = self.control.options(&self.composition_namespaces, &self.pods, &self.sinks);
+        if let Some(pods) = control.as_ref().and_then(|control| control.pods.as_ref()) {
+            pods.sinks.check()?;
+        }
         let writes = control.is_some() || matches!(certificate, Certificate::SelfManaged(_));
         Ok(Options {
             bind_address: self.bind_address,
@@ -127,7 +140,8 @@ impl PrintConfig {
     pub(crate) fn config(self) -> Result<Config> {
         let target = self.url.map(Target::Url).or(self.service).context("--url or --service is missing")?;
         let ca = self.ca_file.as_deref().map(authorities).transpose()?;
-        Ok(Config { name: self.name, target, ca, namespaces: self.namespaces.into_iter().collect() })
+        let (namespaces, pods) = (self.namespaces.into_iter().collect(), self.pods.labels());
+        Ok(Config { name: self.name, target, ca, namespaces, pods })
     }
 }
 
@@ -224,6 +238,13 @@ mod tests {
             let flag = wrong.split('=').next().unwrap();
             assert!(serve(&[wrong]).unwrap_err().to_string().contains(flag), "{wrong}");
         }
+    }
+
+    #[test]
+    fn destroys_are_not_sent_where_they_must_not_go() {
+        let refused = serve(&["--sink-url=http://127.0.0.1"]).unwrap_err().to_string();
+        assert!(refused.starts_with("--sink-url http://127.0.0.1/: loopback"), "{refused}");
+        assert!(serve(&["--sink-url=http://127.0.0.1", "--sink-allow-local"]).is_ok());
     }
 
     fn print_config(args: &[&str]) -> Result<Config> {

@@ -40,6 +40,8 @@ pub struct Config {
     pub ca: Option<Vec<u8>>,
     /// Labels of the namespaces whose objects are guarded; all namespaces where there are none.
     pub namespaces: BTreeMap<String, String>,
+    /// Labels of the pods that are followed; all pods where there are none.
+    pub pods: BTreeMap<String, String>,
 }
 
 impl Config {
@@ -81,10 +83,10 @@ impl Config {
             match_policy: Some("Equivalent".into()),
             name: hook.full_name(),
             namespace_selector: Some(self.namespace_selector(&rule)),
-            object_selector: Some(LabelSelector::default()),
+            object_selector: Some(self.object_selector(hook)),
             rules: Some(vec![rules(&rule)]),
             side_effects: side_effects(hook),
-            timeout_seconds: Some(timeout(&rule)),
+            timeout_seconds: Some(timeout(hook, &rule)),
         }
     }
 
@@ -98,11 +100,11 @@ impl Config {
             match_policy: Some("Equivalent".into()),
             name: hook.full_name(),
             namespace_selector: Some(self.namespace_selector(&rule)),
-            object_selector: Some(LabelSelector::default()),
+            object_selector: Some(self.object_selector(hook)),
             reinvocation_policy: Some("IfNeeded".into()),
             rules: Some(vec![rules(&rule)]),
             side_effects: side_effects(hook),
-            timeout_seconds: Some(timeout(&rule)),
+            timeout_seconds: Some(timeout(hook, &rule)),
         }
     }
 
@@ -127,6 +129,12 @@ impl Config {
         }
     }
 
+    /// Other pods are not even asked about. An eviction has not the labels of its pod, so all are: they are few.
+    fn object_selector(&self, hook: Hook) -> LabelSelector {
+        let labels = Some(self.pods.clone()).filter(|labels| hook == Hook::PodsDelete && !labels.is_empty());
+        LabelSelector { match_labels: labels, match_expressions: None }
+    }
+
     fn namespace_selector(&self, rule: &Rule) -> LabelSelector {
         let labels = Some(self.namespaces.clone()).filter(|labels| rule.namespaced && !labels.is_empty());
         LabelSelector { match_labels: labels, match_expressions: None }
@@ -147,9 +155,10 @@ fn failure_policy(rule: &Rule) -> String {
     }
 }
 
-/// Seconds. What passes anyway should not wait long for a webhook that is away.
-fn timeout(rule: &Rule) -> i32 {
+/// Seconds. What passes anyway should not wait long for a webhook that is away, and pods least of all.
+fn timeout(hook: Hook, rule: &Rule) -> i32 {
     match rule.on_failure {
+        OnFailure::Ignore if hook.is_of_pods() => 1,
         OnFailure::Fail => 5,
         OnFailure::Ignore => 3,
     }
@@ -169,7 +178,7 @@ fn rules(rule: &Rule) -> RuleWithOperations {
         api_groups: Some(vec![rule.group.to_owned()]),
         api_versions: Some(vec![rule.version.to_owned()]),
         operations: Some(vec![rule.operation.as_str().to_owned()]),
-        resources: Some(vec![rule.resource.to_owned()]),
+        resources: Some(vec![rule.resources()]),
         scope: Some(if rule.namespaced { "Namespaced".into() } else { "Cluster".into() }),
     }
 }

@@ -1,26 +1,42 @@
 //! The controllers as a part of the process: running, stopped.
 
+use std::time::Duration;
+
 use kube::Client;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-use crate::controllers;
 use crate::controllers::report::Reporter;
 use crate::events::Events;
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
-use crate::store::Key;
+use crate::{controllers, pods};
+
+/// How long what is known of pods may take to be noted.
+const NOTING: Duration = Duration::from_secs(3);
 
 /// How the controllers are set up.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What they are told.
+    /// What those of slices are told.
     pub controllers: controllers::Options,
+    /// Which pods are followed, if any.
+    pub pods: Option<pods::Options>,
+}
+
+/// What admission names to the controllers, and they to each other.
+pub(crate) struct Hints {
+    /// Of slices.
+    pub(crate) slices: (mpsc::Sender<controllers::Hint>, mpsc::Receiver<controllers::Hint>),
+    /// Of pods.
+    pub(crate) pods: mpsc::Receiver<pods::Hint>,
 }
 
 /// The controllers, running.
 pub(crate) struct Control {
-    running: JoinHandle<()>,
+    slices: Option<JoinHandle<()>>,
+    pods: Option<(CancellationToken, JoinHandle<()>)>,
 }
 
 impl Control {
@@ -28,18 +44,46 @@ impl Control {
         client: Client,
         options: Options,
         leadership: Leadership,
-        hints: mpsc::Receiver<Key>,
+        hints: Hints,
         metrics: &Metrics,
         events: Events,
     ) -> Self {
         let (reporter, telling) = Reporter::new(metrics.controllers(), events);
         // It ends with the reporter.
         tokio::spawn(telling);
-        Control { running: tokio::spawn(controllers::run(client, options.controllers, leadership, hints, reporter)) }
+        let (to_slices, slices) = hints.slices;
+        let pods = options.pods.map(|pods| {
+            let stop = CancellationToken::new();
+            let parts = pods::Parts {
+                client: client.clone(),
+                options: pods,
+                leadership: leadership.clone(),
+                lease: options.controllers.lease.clone(),
+                reporter: reporter.clone(),
+                metrics: metrics.pods(),
+                sink_metrics: metrics.sinks(),
+                slices: to_slices,
+                hints: hints.pods,
+                stop: stop.clone(),
+            };
+            (stop, tokio::spawn(pods::run(parts)))
+        });
+        let runs = options.controllers.enabled.any();
+        let slices =
+            runs.then(|| tokio::spawn(controllers::run(client, options.controllers, leadership, slices, reporter)));
+        Control { slices, pods }
     }
 
-    /// Writes nothing more.
-    pub(crate) fn stop(self) {
-        self.running.abort();
+    /// Writes nothing more once what is known of pods is noted.
+    pub(crate) async fn stop(self) {
+        if let Some(slices) = self.slices {
+            slices.abort();
+        }
+        if let Some((stop, mut pods)) = self.pods {
+            stop.cancel();
+            if tokio::time::timeout(NOTING, &mut pods).await.is_err() {
+                pods.abort();
+            }
+        }
     }
 }

@@ -99,12 +99,21 @@ pub struct Options {
     pub lease: LeaseName,
 }
 
-/// Runs the controllers for ever. `leadership` says whether this process may write; `hints` names slices to look at soon.
+/// What is to be looked at soon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// A slice.
+    Slice(Key),
+    /// All slices that concern a composition.
+    Composition(Key),
+}
+
+/// Runs the controllers for ever. `leadership` says whether this process may write; `hints` names what to look at soon.
 pub async fn run(
     client: Client,
     options: Options,
     mut leadership: Leadership,
-    mut hints: mpsc::Receiver<Key>,
+    mut hints: mpsc::Receiver<Hint>,
     reporter: Reporter,
 ) {
     let mut seen = watches(&client, &options.namespaces).ready_chunks(256);
@@ -122,7 +131,7 @@ pub async fn run(
             Some(looked) = controller.looks.next() => controller.looked(looked),
             Some(judged) = controller.suspicions.next() => controller.judged_live(judged),
             Some(asked) = controller.asked.next() => controller.asked(asked),
-            Some(hint) = hints.recv() => controller.trigger([hint]),
+            Some(hint) = hints.recv() => controller.hinted(&hint),
             () = leadership.changed() => controller.leadership_changed(),
             _ = sweep.tick() => controller.trigger_all(),
             _ = tick.tick() => controller.count(),
@@ -204,6 +213,13 @@ impl Controller {
     fn trigger(&mut self, keys: impl IntoIterator<Item = Key>) {
         if self.leads() {
             keys.into_iter().for_each(|key| self.queue.add(key));
+        }
+    }
+
+    fn hinted(&mut self, hint: &Hint) {
+        match hint {
+            Hint::Slice(key) => self.trigger([key.clone()]),
+            Hint::Composition(key) => self.trigger(self.store.concerned(key)),
         }
     }
 

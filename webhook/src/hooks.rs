@@ -22,6 +22,10 @@ pub enum Hook {
     SymphoniesDelete,
     /// C6: a CustomResourceDefinition of Eno's is deleted.
     DefinitionsDelete,
+    /// D: a pod is deleted.
+    PodsDelete,
+    /// D: a pod is evicted, which deletes it without asking [`Hook::PodsDelete`].
+    PodsEvict,
 }
 
 /// What is done to the object.
@@ -65,6 +69,8 @@ pub struct Rule {
     pub version: &'static str,
     /// Plural of the resource.
     pub resource: &'static str,
+    /// The subresource, where it is not the object itself.
+    pub subresource: Option<&'static str>,
     /// Does it live in a namespace?
     pub namespaced: bool,
     /// What is done to it.
@@ -78,7 +84,7 @@ pub struct Rule {
 
 impl Hook {
     /// All hooks.
-    pub const ALL: [Hook; 7] = [
+    pub const ALL: [Hook; 9] = [
         Hook::SlicesDelete,
         Hook::SlicesUpdate,
         Hook::SlicesCreate,
@@ -86,6 +92,8 @@ impl Hook {
         Hook::CompositionsDelete,
         Hook::SymphoniesDelete,
         Hook::DefinitionsDelete,
+        Hook::PodsDelete,
+        Hook::PodsEvict,
     ];
 
     /// The word: path of the hook, first part of its name, metric label.
@@ -99,6 +107,8 @@ impl Hook {
             Hook::CompositionsDelete => "compositions-delete",
             Hook::SymphoniesDelete => "symphonies-delete",
             Hook::DefinitionsDelete => "definitions-delete",
+            Hook::PodsDelete => "pods-delete",
+            Hook::PodsEvict => "pods-evict",
         }
     }
 
@@ -124,7 +134,9 @@ impl Hook {
             | Hook::CompositionsUpdate
             | Hook::CompositionsDelete
             | Hook::SymphoniesDelete
-            | Hook::DefinitionsDelete => false,
+            | Hook::DefinitionsDelete
+            | Hook::PodsDelete
+            | Hook::PodsEvict => false,
         }
     }
 
@@ -133,15 +145,26 @@ impl Hook {
     pub fn can_be_forced(self) -> bool {
         match self {
             Hook::SlicesDelete | Hook::SlicesUpdate | Hook::CompositionsUpdate => true,
-            Hook::SlicesCreate | Hook::CompositionsDelete | Hook::SymphoniesDelete | Hook::DefinitionsDelete => false,
+            Hook::SlicesCreate
+            | Hook::CompositionsDelete
+            | Hook::SymphoniesDelete
+            | Hook::DefinitionsDelete
+            | Hook::PodsDelete
+            | Hook::PodsEvict => false,
         }
     }
 
+    /// Is it about pods? Those hooks only listen: they allow everything.
+    #[must_use]
+    pub fn is_of_pods(self) -> bool {
+        matches!(self, Hook::PodsDelete | Hook::PodsEvict)
+    }
+
     /// Does an answer of it cause anything but the answer? Overrides, and resources that may be orphaned, are told in an
-    /// Event.
+    /// Event; pods are followed.
     #[must_use]
     pub fn has_side_effects(self) -> bool {
-        self.can_be_forced()
+        self.can_be_forced() || self.is_of_pods()
     }
 
     /// The requests that belong to it.
@@ -173,6 +196,7 @@ impl Hook {
                 group: "apiextensions.k8s.io",
                 version: "v1",
                 resource: "customresourcedefinitions",
+                subresource: None,
                 namespaced: false,
                 operation: Delete,
                 condition: Some((
@@ -181,7 +205,23 @@ impl Hook {
                 )),
                 on_failure: Fail,
             },
+            // The kubelet's last deletion of a pod that is going is no news, and comes when it is in a hurry.
+            Hook::PodsDelete => pods(
+                None,
+                Delete,
+                Some(("is-not-going", "oldObject != null && !has(oldObject.metadata.deletionTimestamp)".to_owned())),
+            ),
+            Hook::PodsEvict => pods(Some("eviction"), Create, None),
         }
+    }
+}
+
+impl Rule {
+    /// The resource as rules name it: `pods/eviction`.
+    #[must_use]
+    pub fn resources(&self) -> String {
+        let subresource = self.subresource.map_or(String::new(), |name| format!("/{name}"));
+        format!("{}{subresource}", self.resource)
     }
 }
 
@@ -196,10 +236,24 @@ fn eno<K: Kind>(operation: Operation, on_failure: OnFailure, condition: Option<(
         group: ENO_GROUP,
         version: ENO_VERSION,
         resource: K::PLURAL,
+        subresource: None,
         namespaced: true,
         operation,
         condition,
         on_failure,
+    }
+}
+
+fn pods(subresource: Option<&'static str>, operation: Operation, condition: Option<(&'static str, String)>) -> Rule {
+    Rule {
+        group: "",
+        version: "v1",
+        resource: "pods",
+        subresource,
+        namespaced: true,
+        operation,
+        condition,
+        on_failure: OnFailure::Ignore,
     }
 }
 

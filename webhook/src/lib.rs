@@ -30,6 +30,7 @@ pub mod leader;
 pub mod listener;
 pub mod metrics;
 pub mod mode;
+pub mod pods;
 pub mod response;
 pub mod review;
 pub mod router;

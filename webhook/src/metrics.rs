@@ -16,6 +16,8 @@ use prometheus_client::registry::Registry;
 use crate::admission::{Forced, Judged};
 use crate::controllers::metrics::ControllerMetrics;
 use crate::hooks::Hook;
+use crate::pods::metrics::PodMetrics;
+use crate::pods::sinks::SinkMetrics;
 
 /// Seconds, from half a millisecond to the longest time a hook may take.
 const BUCKETS: [f64; 11] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];
@@ -41,6 +43,8 @@ struct Inner {
     certificate_loads_failed: Counter,
     draining: Gauge<i64, AtomicI64>,
     controllers: ControllerMetrics,
+    pods: PodMetrics,
+    sinks: SinkMetrics,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -98,6 +102,8 @@ impl Default for Metrics {
             certificate_loads_failed: Counter::default(),
             draining: Gauge::default(),
             controllers: ControllerMetrics::default(),
+            pods: PodMetrics::default(),
+            sinks: SinkMetrics::default(),
         };
         let r = &mut inner.registry;
         r.register("reviews", "Reviews answered, before the mode is applied", inner.reviews.clone());
@@ -131,6 +137,8 @@ impl Default for Metrics {
         );
         r.register("draining", "1 once the process is about to end", inner.draining.clone());
         inner.controllers.register(r);
+        inner.pods.register(r);
+        inner.sinks.register(r);
         Metrics(Arc::new(inner))
     }
 }
@@ -148,6 +156,18 @@ impl Metrics {
     #[must_use]
     pub fn controllers(&self) -> ControllerMetrics {
         self.0.controllers.clone()
+    }
+
+    /// Those of the pods that are followed.
+    #[must_use]
+    pub fn pods(&self) -> PodMetrics {
+        self.0.pods.clone()
+    }
+
+    /// Those of the sinks of destroys.
+    #[must_use]
+    pub fn sinks(&self) -> SinkMetrics {
+        self.0.sinks.clone()
     }
 
     /// A review was answered.

@@ -179,7 +179,7 @@ impl Request<'_> {
         let Resource { group, version, resource } = &self.resource;
         let subresource = self.sub_resource.as_deref().filter(|name| !name.is_empty());
         if (group.as_str(), version.as_str(), resource.as_str()) == (rule.group, rule.version, rule.resource)
-            && subresource.is_none()
+            && subresource == rule.subresource
             && self.operation == rule.operation.as_str()
         {
             return Ok(());
@@ -187,7 +187,7 @@ impl Request<'_> {
         let subresource = subresource.map_or(String::new(), |name| format!("/{name}"));
         Err(BadReview::WrongHook {
             hook,
-            expected: format!("{} {}/{} {}", rule.operation.as_str(), rule.group, rule.version, rule.resource),
+            expected: format!("{} {}/{} {}", rule.operation.as_str(), rule.group, rule.version, rule.resources()),
             found: format!("{} {group}/{version} {resource}{subresource}", self.operation),
         })
     }

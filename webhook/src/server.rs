@@ -20,7 +20,7 @@ use crate::candidates::Candidates;
 use crate::certificates::{self, Keeper};
 use crate::clock::Clock;
 use crate::connection::{Connections, Times};
-use crate::control::{self, Control};
+use crate::control::{self, Control, Hints};
 use crate::events::{Events, Poster};
 use crate::facts::Facts;
 use crate::force::Force;
@@ -30,7 +30,6 @@ use crate::listener;
 use crate::metrics::Metrics;
 use crate::mode::Mode;
 use crate::router;
-use crate::store::Key;
 use crate::tls::Serving;
 use crate::tls::clients::{self, Clients};
 use crate::tls::files::{self, Files};
@@ -139,7 +138,7 @@ pub struct Server {
     admission: Arc<Admission>,
     events: Events,
     poster: Poster,
-    hints: mpsc::Receiver<Key>,
+    hints: Hints,
 }
 
 impl Server {
@@ -166,11 +165,13 @@ impl Server {
         let (events, poster) = Events::new(metrics.clone());
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client.clone(), metrics.clone());
-        let (hint, hints) = mpsc::channel(HINTS);
+        let (slices, pods) = (mpsc::channel(HINTS), mpsc::channel(HINTS));
         let cleanup = options.control.as_ref().map_or_else(Cleanup::default, |control| Cleanup {
             runs: control.controllers.enabled.cleanup && !control.controllers.dry_run,
-            hints: Some(hint),
+            hints: control.controllers.enabled.any().then(|| slices.0.clone()),
+            pods: control.pods.is_some().then_some(pods.0),
         });
+        let hints = Hints { slices, pods: pods.1 };
         let admission = Admission::new(facts, force, options.mode, events.clone(), metrics.clone(), cleanup);
         let health = Health::new(candidates.clone(), Arc::clone(&serving), metrics.clone());
         Ok(Server {
@@ -256,7 +257,7 @@ impl Server {
         tracing::info!(delay = ?self.options.shutdown_delay, "shutting down: unready, and still answering");
         self.health.drain();
         if let Some(control) = control {
-            control.stop();
+            control.stop().await;
         }
         // What is served now is served to the end; another keeps it from here on.
         keeping.iter().for_each(JoinHandle::abort);

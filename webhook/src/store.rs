@@ -130,6 +130,12 @@ impl Store {
         self.namespaces.get(namespace).filter(|_| self.synced()).map(|known| &known.compositions)
     }
 
+    /// The slices that a composition owns or refers to, as far as they exist.
+    #[must_use]
+    pub fn concerned(&self, composition: &Key) -> Vec<Key> {
+        self.namespaces.get(&composition.namespace).map_or(vec![], |known| known.concerned(composition, None))
+    }
+
     /// Takes note of what a look has said of a slice.
     pub fn judged(&mut self, key: &Key, verdict: Verdict, reason: &'static str) {
         let known = self.namespaces.get_mut(&key.namespace).and_then(|known| known.slices.get_mut(&key.name));

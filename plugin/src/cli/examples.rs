@@ -88,6 +88,12 @@ pub const EXAMPLES: &[Example] = &[
     live("release", "A finalizer of others", "kubectl eno release comp/web --finalizer=example.com/x --force"),
     live("restore", "What would be made again?", "kubectl eno restore backup.yaml --dry-run=server"),
     live("restore", "One slice of a dump", "kubectl eno restore dump.yaml --name=web-b -n team-a"),
+    live("pods", "All pods that are going, stuck ones first", "kubectl eno pods -A --going"),
+    live("pods", "Where each runs, and what tells its sandbox", "kubectl eno pods -A -o wide"),
+    live("pods release", "Would it be safe?", "kubectl eno pods release web-x7k2 -n eno --dry-run=server"),
+    live("pods undelivered", "Why a sink would not take them", "kubectl eno pods undelivered --dead -o wide"),
+    live("pods redeliver", "After the receiver was mended", "kubectl eno pods redeliver --all"),
+    live("pods drop", "Those that nobody will ever take", "kubectl eno pods drop --all"),
     live("doctor", "Is all well?", "kubectl eno doctor"),
     live("doctor", "After an installation", "kubectl eno doctor --wait=2m"),
     live(

@@ -59,6 +59,7 @@ pub(super) fn check(cli: &Cli, matches: &ArgMatches) -> Result<(), Failure> {
         | super::Command::Restore(_)
         | super::Command::Completion(_)
         | super::Command::Version(_)
+        | super::Command::Pods(_)
         | super::Command::Options => return Ok(()),
     };
     if source.filenames.is_empty() {

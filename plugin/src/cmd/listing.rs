@@ -47,11 +47,16 @@ pub(super) struct Listing<'a, I: 'static> {
 impl<I: Serialize> Listing<'_, I> {
     /// Prints it; where nothing was found, says so.
     pub(super) fn print<K: Kind>(self, format: &Format, flags: &OutputFlags) -> Result<(), Failure> {
+        self.print_as(&format!("{}.{ENO_GROUP}", K::SINGULAR), format, flags)
+    }
+
+    /// The same for others than Eno's: `-o name` prints `resource/NAME`.
+    pub(super) fn print_as(self, resource: &str, format: &Format, flags: &OutputFlags) -> Result<(), Failure> {
         let (nothing, named, namespace) = (self.items.is_empty(), self.named, self.namespace);
         match format {
             Format::Text { wide } => output::lines(self.table(*wide, flags))?,
             Format::Name => {
-                let full = |item: &I| sanitized(&format!("{}.{ENO_GROUP}/{}", K::SINGULAR, (self.name)(item)));
+                let full = |item: &I| sanitized(&format!("{resource}/{}", (self.name)(item)));
                 output::lines(self.items.iter().map(full).collect())?;
             }
             Format::Objects(form) => {

@@ -48,16 +48,34 @@ pub async fn delete<K: Kind>(
     effect: Effect,
     limit: Duration,
 ) -> Result<Written, ReadError> {
-    let params = DeleteParams {
+    let request = Request::new(K::path(Some(&judged.namespace))).delete(&judged.name, &guarded(judged, effect));
+    send(client, request, limit).await
+}
+
+/// Deletes a pod as it was judged, at once: its node is not asked, and may still run it.
+///
+/// # Errors
+/// [`ReadError`] for all but success, 404, 409 and 422.
+pub async fn delete_pod_at_once(
+    client: &Client,
+    judged: &Metadata,
+    effect: Effect,
+    limit: Duration,
+) -> Result<Written, ReadError> {
+    let params = DeleteParams { grace_period_seconds: Some(0), ..guarded(judged, effect) };
+    let request = Request::new(format!("/api/v1/namespaces/{}/pods", judged.namespace)).delete(&judged.name, &params);
+    send(client, request, limit).await
+}
+
+fn guarded(judged: &Metadata, effect: Effect) -> DeleteParams {
+    DeleteParams {
         dry_run: effect == Effect::DryRun,
         preconditions: Some(Preconditions {
             uid: Some(judged.uid.clone()),
             resource_version: Some(judged.resource_version.clone()),
         }),
         ..DeleteParams::default()
-    };
-    let request = Request::new(K::path(Some(&judged.namespace))).delete(&judged.name, &params);
-    send(client, request, limit).await
+    }
 }
 
 /// Patches the object. The patch carries its own `test` operations, as those of [`patch`](crate::patch) do.

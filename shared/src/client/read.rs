@@ -68,13 +68,21 @@ pub async fn get<K: Kind>(
     name: &str,
     limit: Duration,
 ) -> Result<Option<K>, ReadError> {
+    let text = get_text(client, &K::path(namespace), name, limit).await?;
+    text.map(|text| decode(text.as_bytes()).map_err(ReadError::Decode)).transpose()
+}
+
+/// [`get`], of an object of any kind, as JSON: `path` is that of all objects of the kind in its namespace.
+///
+/// # Errors
+/// As for [`get`], but that nothing is decoded.
+pub async fn get_text(client: &Client, path: &str, name: &str, limit: Duration) -> Result<Option<String>, ReadError> {
     if cannot_be_a_name(name) {
         return Ok(None);
     }
-    let request =
-        Request::new(K::path(namespace)).get(name, &GetParams::default()).map_err(kube::Error::BuildRequest)?;
+    let request = Request::new(path).get(name, &GetParams::default()).map_err(kube::Error::BuildRequest)?;
     match within(limit, client.request_text(request)).await {
-        Ok(text) => decode(text.as_bytes()).map(Some).map_err(ReadError::Decode),
+        Ok(text) => Ok(Some(text)),
         Err(ReadError::Api(status)) if says_missing(&status, name) => Ok(None),
         Err(error) => Err(error),
     }

@@ -106,20 +106,24 @@ impl Requests {
     /// # Errors
     /// The metrics cannot be read.
     pub async fn of(cluster: &Cluster) -> Result<Self> {
-        let text = cluster.client().request_text(http::Request::get("/metrics").body(vec![])?).await?;
-        let counted = |line: &&str| {
-            line.starts_with("apiserver_request_total{")
-                && line.contains("group=\"eno.azure.io\"")
-                && !line.contains("verb=\"WATCH\"")
-        };
-        let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
-        Ok(Self(text.lines().filter(counted).filter_map(value).sum()))
+        let counted = |line: &str| line.contains("group=\"eno.azure.io\"") && !line.contains("verb=\"WATCH\"");
+        answered(cluster, counted).await.map(Self)
     }
 
     /// How many since then.
     pub fn since(&self, before: &Self) -> f64 {
         self.0 - before.0
     }
+}
+
+/// How many requests the API server has answered, of those whose line in its metrics is counted.
+///
+/// # Errors
+/// The metrics cannot be read.
+pub async fn answered(cluster: &Cluster, counted: impl Fn(&str) -> bool) -> Result<f64> {
+    let text = cluster.client().request_text(http::Request::get("/metrics").body(vec![])?).await?;
+    let requests = text.lines().filter(|line| line.starts_with("apiserver_request_total{") && counted(line));
+    Ok(requests.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum())
 }
 
 /// CPU time of a process.

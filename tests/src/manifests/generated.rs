@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 use eno_webhook::config::{Config, Target};
 
 use crate::workspace;
@@ -21,7 +21,8 @@ pub fn webhooks_path() -> PathBuf {
 /// Never in practice: the objects can all be written.
 pub fn webhooks() -> Result<String> {
     let service = Target::Service { namespace: WEBHOOK_NAMESPACE.into(), name: WEBHOOK_NAME.into(), port: 443 };
-    Config { name: WEBHOOK_NAME.into(), target: service, ca: None, namespaces: BTreeMap::new() }.yaml()
+    let pods = [(MANAGED_BY_LABEL.into(), MANAGED_BY_ENO.into())].into();
+    Config { name: WEBHOOK_NAME.into(), target: service, ca: None, namespaces: BTreeMap::new(), pods }.yaml()
 }
 
 /// Writes them.

@@ -29,14 +29,19 @@ pub struct Told {
 }
 
 impl Guarded {
-    /// Starts all controllers, with these flags; the API server does not ask this webhook.
+    /// Starts the controllers of slices, with these flags; the API server does not ask this webhook.
     ///
     /// # Errors
     /// As for [`Webhook::start`](super::Webhook::start).
     pub async fn control(&mut self, flags: &[&str]) -> Result<()> {
         let flags = flags.iter().map(|&flag| flag.to_owned()).collect();
-        self.guard_with(WebhookOptions { controllers: "*", unregistered: true, flags, ..WebhookOptions::default() })
-            .await
+        self.guard_with(WebhookOptions {
+            controllers: "cleanup,release",
+            unregistered: true,
+            flags,
+            ..WebhookOptions::default()
+        })
+        .await
     }
 
     /// The same behind a new proxy.
@@ -47,7 +52,8 @@ impl Guarded {
         let proxy = Proxy::start(self.cluster()).await?;
         let kubeconfig = Some(proxy.kubeconfig().to_owned());
         let flags = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let controlled = WebhookOptions { controllers: "*", unregistered: true, ..WebhookOptions::default() };
+        let controlled =
+            WebhookOptions { controllers: "cleanup,release", unregistered: true, ..WebhookOptions::default() };
         self.guard_with(WebhookOptions { kubeconfig, flags, ..controlled }).await?;
         Ok(proxy)
     }

@@ -1,11 +1,12 @@
 //! A namespace with a Secret, webhook configurations of its own, and replicas that share them.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eno_shared::names::WEBHOOK_NAME;
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, WEBHOOK_NAME};
 use eno_tests::cluster::Cluster;
 use eno_tests::controlplane;
 use eno_tests::eventually::eventually;
@@ -119,6 +120,7 @@ impl Ground {
             target: Target::Url(format!("https://{}", replica.secure)),
             ca: None,
             namespaces: [namespace].into(),
+            pods: BTreeMap::from([(MANAGED_BY_LABEL.to_owned(), MANAGED_BY_ENO.to_owned())]),
         };
         let mut items = [serde_json::to_value(config.validating())?, serde_json::to_value(config.mutating())?];
         for item in &mut items {

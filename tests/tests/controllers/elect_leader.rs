@@ -21,7 +21,7 @@ async fn candidate(cluster: &Cluster, namespace: &str) -> Result<Webhook> {
     ];
     let options = WebhookOptions {
         namespace: namespace.to_owned(),
-        controllers: "*",
+        controllers: "cleanup,release",
         unregistered: true,
         flags: flags.to_vec(),
         ..WebhookOptions::default()

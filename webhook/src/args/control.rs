@@ -6,11 +6,14 @@ use clap::Args as Flags;
 use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 
 use super::duration;
+use super::pods::Pods;
+use super::sinks::Sinks;
 use crate::control::Options;
 use crate::controllers::brake::Limits;
 use crate::controllers::note::LeaseName;
 use crate::controllers::{self, Enabled};
 use crate::leader::{ElectionOptions, Times};
+use crate::pods;
 
 /// A value of `--controllers`.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +21,15 @@ enum Choice {
     All,
     Cleanup(bool),
     Release(bool),
+    Pods(bool),
     None,
 }
 
 #[derive(Debug, Flags)]
 #[command(next_help_heading = "Controllers")]
 pub(super) struct Control {
-    /// Which controllers run: `cleanup` collects garbage slices, `release` takes finalizers off; `*` is all, `-NAME` is
-    /// without, nothing is none.
+    /// Which controllers run: `cleanup` collects garbage slices, `release` takes finalizers off, `pods` follows pods to
+    /// their end and tells it; `*` is all, `-NAME` is without, nothing is none.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "*", allow_hyphen_values = true, value_parser = choice)]
     controllers: Vec<Choice>,
     /// Let the controllers only log what they would do.
@@ -68,9 +72,15 @@ pub(super) struct Control {
 
 impl Control {
     /// How the controllers are set up; `None` where none runs.
-    pub(super) fn options(&self, namespaces: &[String]) -> Option<Options> {
-        let enabled = self.enabled();
-        enabled.any().then(|| Options {
+    pub(super) fn options(&self, namespaces: &[String], pods: &Pods, sinks: &Sinks) -> Option<Options> {
+        let (enabled, follows_pods) = self.enabled();
+        (enabled.any() || follows_pods).then(|| Options {
+            pods: follows_pods.then(|| pods::Options {
+                selection: pods.selection(),
+                overdue: pods.overdue(),
+                sinks: sinks.options(),
+                dry_run: self.dry_run,
+            }),
             controllers: controllers::Options {
                 enabled,
                 dry_run: self.dry_run,
@@ -103,17 +113,19 @@ impl Control {
         }
     }
 
-    fn enabled(&self) -> Enabled {
+    /// Which controllers of slices run, and are pods followed?
+    fn enabled(&self) -> (Enabled, bool) {
         let all = self.controllers.iter().any(|choice| matches!(choice, Choice::All));
-        let mut enabled = Enabled { cleanup: all, release: all };
+        let (mut enabled, mut pods) = (Enabled { cleanup: all, release: all }, all);
         for choice in &self.controllers {
             match choice {
                 Choice::Cleanup(on) => enabled.cleanup = *on,
                 Choice::Release(on) => enabled.release = *on,
+                Choice::Pods(on) => pods = *on,
                 Choice::All | Choice::None => {}
             }
         }
-        enabled
+        (enabled, pods)
     }
 }
 
@@ -124,8 +136,10 @@ fn choice(text: &str) -> Result<Choice, String> {
         "-cleanup" => Ok(Choice::Cleanup(false)),
         "release" => Ok(Choice::Release(true)),
         "-release" => Ok(Choice::Release(false)),
+        "pods" => Ok(Choice::Pods(true)),
+        "-pods" => Ok(Choice::Pods(false)),
         "" => Ok(Choice::None),
-        _ => Err("expected *, cleanup, release, -cleanup or -release".to_owned()),
+        _ => Err("expected *, or cleanup, release or pods, each with - before it or not".to_owned()),
     }
 }
 
@@ -137,7 +151,7 @@ fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number above 0".to_owned())
 }
 
-fn nonzero(text: &str) -> Result<Duration, String> {
+pub(super) fn nonzero(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err("must be more than 0".to_owned()),
         duration => Ok(duration),
@@ -154,29 +168,40 @@ mod tests {
     struct Cli {
         #[command(flatten)]
         control: Control,
+        #[command(flatten)]
+        pods: Pods,
+        #[command(flatten)]
+        sinks: Sinks,
     }
 
-    fn enabled(flags: &[&str]) -> Enabled {
+    fn enabled(flags: &[&str]) -> (Enabled, bool) {
         Cli::try_parse_from(["x"].iter().chain(flags)).map_err(|error| error.to_string()).unwrap().control.enabled()
     }
 
     #[test]
     fn controllers_are_chosen_as_kubernetes_components_choose_them() {
         let both = Enabled { cleanup: true, release: true };
-        assert_eq!(enabled(&[]), both);
-        assert_eq!(enabled(&["--controllers=*,-cleanup"]), Enabled { cleanup: false, ..both });
-        assert_eq!(enabled(&["--controllers=-release,*"]), Enabled { release: false, ..both });
-        assert_eq!(enabled(&["--controllers=cleanup"]), Enabled { release: false, ..both });
-        assert_eq!(enabled(&["--controllers=cleanup,release"]), both);
-        assert_eq!(enabled(&["--controllers="]), Enabled::default());
-        assert!(Cli::try_parse_from(["x", "--controllers=pods"]).is_err());
+        assert_eq!(enabled(&[]), (both, true));
+        assert_eq!(enabled(&["--controllers=*,-cleanup"]), (Enabled { cleanup: false, ..both }, true));
+        assert_eq!(enabled(&["--controllers=-release,*"]), (Enabled { release: false, ..both }, true));
+        assert_eq!(enabled(&["--controllers=*,-pods"]), (both, false));
+        assert_eq!(enabled(&["--controllers=cleanup"]), (Enabled { release: false, ..both }, false));
+        assert_eq!(enabled(&["--controllers=cleanup,release"]), (both, false));
+        assert_eq!(enabled(&["--controllers=pods"]), (Enabled::default(), true));
+        assert_eq!(enabled(&["--controllers="]), (Enabled::default(), false));
+        assert!(Cli::try_parse_from(["x", "--controllers=slices"]).is_err());
     }
 
     #[test]
     fn nothing_runs_where_no_controller_is_chosen() {
-        let control = Cli::parse_from(["x", "--controllers="]).control;
-        assert!(control.options(&[]).is_none());
-        let control = Cli::parse_from(["x", "--leader-elect=false"]).control;
-        assert!(control.options(&[]).is_some() && control.election().is_none());
+        let options = |flags: &[&str]| {
+            let Cli { control, pods, sinks } = Cli::parse_from(["x"].iter().chain(flags));
+            (control.options(&[], &pods, &sinks), control.election())
+        };
+        assert!(options(&["--controllers="]).0.is_none());
+        let (control, election) = options(&["--leader-elect=false"]);
+        assert!(control.is_some() && election.is_none());
+        assert!(options(&["--controllers=pods"]).0.unwrap().pods.is_some());
+        assert!(options(&["--controllers=cleanup"]).0.unwrap().pods.is_none());
     }
 }

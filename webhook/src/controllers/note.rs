@@ -1,9 +1,14 @@
 //! What is worth an Event: its words, and what it is about.
 
+use std::collections::BTreeMap;
+
 use eno_shared::Judgement;
 use eno_shared::api::{Composition, Kind, Metadata, ResourceSlice};
-use eno_shared::names::ENO_API_VERSION;
+use eno_shared::names::{ENO_API_VERSION, POD_COMPOSITION, POD_COMPOSITION_NAMESPACE};
 use eno_shared::owner::composition_owner;
+use eno_shared::pods::DestroyCause;
+use eno_shared::pods::destroy::{Destroy, PodRef};
+use eno_shared::pods::tracker::Overdue;
 use eno_shared::resynthesis::Refusal;
 use eno_shared::stuck::Blocker;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -33,6 +38,18 @@ pub struct LeaseName {
     pub namespace: String,
     /// Its name.
     pub name: String,
+}
+
+impl LeaseName {
+    fn reference(&self) -> ObjectReference {
+        ObjectReference {
+            api_version: Some("coordination.k8s.io/v1".to_owned()),
+            kind: Some("Lease".to_owned()),
+            namespace: Some(self.namespace.clone()),
+            name: Some(self.name.clone()),
+            ..ObjectReference::default()
+        }
+    }
 }
 
 impl Note {
@@ -89,15 +106,8 @@ impl Note {
     /// Collecting pauses: too many slices are garbage at once.
     #[must_use]
     pub fn paused(lease: &LeaseName, slices: usize, known: usize) -> Self {
-        let lease = ObjectReference {
-            api_version: Some("coordination.k8s.io/v1".to_owned()),
-            kind: Some("Lease".to_owned()),
-            namespace: Some(lease.namespace.clone()),
-            name: Some(lease.name.clone()),
-            ..ObjectReference::default()
-        };
         Note {
-            regarding: lease,
+            regarding: lease.reference(),
             type_: EventType::Warning,
             reason: "CollectingPaused",
             action: "Collect",
@@ -106,6 +116,72 @@ impl Note {
                  Next: kubectl eno slices -A --verdict collect"
             ),
             plural: "times collecting was paused, for a live look to decide",
+        }
+    }
+
+    /// A pod is being deleted for longer than it was given.
+    #[must_use]
+    pub fn pod_overdue(overdue: &Overdue) -> Self {
+        let Overdue { pod: PodRef { namespace, name, .. }, record } = overdue;
+        let node = record.node.as_deref().unwrap_or("none");
+        warn!(%namespace, %name, node, deleted_at = ?record.deleted_at, "a pod is being deleted for longer than it was given");
+        Note {
+            regarding: worked_for(&overdue.pod, &record.labels()),
+            type_: EventType::Warning,
+            reason: "PodOverdue",
+            action: "FollowPod",
+            text: format!(
+                "pod {namespace}/{name} on node {node} should have ended by now. \
+                 Next: kubectl eno why pod/{name} -n {namespace}"
+            ),
+            plural: "pods should have ended by now",
+        }
+    }
+
+    /// What is known of pods finds no place to outlive the process, or there is no room for more ends.
+    #[must_use]
+    pub fn outbox_full(lease: &LeaseName, pending: usize, unsaved: usize) -> Self {
+        warn!(
+            pending,
+            unsaved, "the outbox is full: pods that end wait, and what finds no place is lost if this process ends"
+        );
+        Note {
+            regarding: lease.reference(),
+            type_: EventType::Warning,
+            reason: "OutboxFull",
+            action: "FollowPod",
+            text: format!(
+                "{pending} destroys are undelivered, and {unsaved} pods are kept in memory alone. Mend the sinks, or drop what \
+                 they will not take. Next: kubectl eno pods undelivered"
+            ),
+            plural: "times the outbox was full",
+        }
+    }
+
+    /// A pod, or its sandbox, is destroyed: on the composition that it worked for, or else on the pod itself.
+    #[must_use]
+    pub fn destroyed(destroy: &Destroy) -> Self {
+        let PodRef { namespace, name, .. } = &destroy.pod;
+        let node = destroy.node.as_ref().map_or_else(String::new, |node| format!(" on node {node}"));
+        let (reason, ended, plural) = match destroy.cause {
+            DestroyCause::Gone => ("PodGone", "is gone", "pods are gone"),
+            DestroyCause::Replaced => ("PodReplaced", "is gone; another pod has its name", "pods were replaced"),
+            DestroyCause::Moved => ("PodMoved", "has left its node", "pods have left their nodes"),
+            DestroyCause::SandboxChanged => {
+                ("PodSandboxChanged", "runs in another sandbox", "pods run in other sandboxes")
+            }
+        };
+        let (type_, doubt) = match destroy.confirmed {
+            true => (EventType::Normal, ""),
+            false => (EventType::Warning, "; it may still run there, since the node is lost"),
+        };
+        Note {
+            regarding: worked_for(&destroy.pod, &destroy.labels),
+            type_,
+            reason,
+            action: "FollowPod",
+            text: format!("pod {namespace}/{name}{node} {ended}{doubt}"),
+            plural,
         }
     }
 
@@ -154,6 +230,22 @@ fn owner_of(slice: &ResourceSlice, judgement: &Judgement) -> ObjectReference {
             reference(&Metadata { namespace, name: name.to_owned(), ..Metadata::default() })
         }
         None => ObjectReference { kind: Some(ResourceSlice::KIND.to_owned()), ..reference(metadata) },
+    }
+}
+
+/// The composition of a synthesizer's pod, or the pod.
+fn worked_for(pod: &PodRef, labels: &BTreeMap<String, String>) -> ObjectReference {
+    let label = |label: &str| labels.get(label).filter(|value| !value.is_empty()).cloned();
+    match (label(POD_COMPOSITION_NAMESPACE), label(POD_COMPOSITION)) {
+        (Some(namespace), Some(name)) => reference(&Metadata { namespace, name, ..Metadata::default() }),
+        (None, _) | (_, None) => ObjectReference {
+            api_version: Some("v1".to_owned()),
+            kind: Some("Pod".to_owned()),
+            namespace: Some(pod.namespace.clone()),
+            name: Some(pod.name.clone()),
+            uid: Some(pod.uid.clone()),
+            ..ObjectReference::default()
+        },
     }
 }
 

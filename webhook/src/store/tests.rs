@@ -54,6 +54,8 @@ fn a_composition_concerns_what_it_owns_refers_to_and_referred_to() {
     web.status.in_flight_synthesis = Some(synthesis("3", &["flying"]));
     let concerned = store.composition_seen(place.clone(), Lookup::Found(Arc::new(web)));
     assert_eq!(names(concerned), ["flying", "new", "old", "owned"]);
+    assert_eq!(names(store.concerned(&place)), ["flying", "new", "owned"]);
+    assert_eq!(store.concerned(&Key::new("elsewhere", "web")), []);
     assert_eq!(names(store.composition_gone(&place)), ["flying", "new", "owned"]);
 }
 

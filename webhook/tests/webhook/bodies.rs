@@ -160,6 +160,9 @@ async fn every_hook_answers_what_its_rule_sends() {
             Hook::CompositionsUpdate | Hook::CompositionsDelete => composition("web", &["s1"]),
             Hook::SymphoniesDelete => symphony("all"),
             Hook::DefinitionsDelete => definition("symphonies.eno.azure.io"),
+            Hook::PodsDelete | Hook::PodsEvict => {
+                json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "ns", "uid": "u1"}})
+            }
         };
         let (old, new) = match hook.rule().operation {
             eno_webhook::hooks::Operation::Create => (Value::Null, object),

@@ -36,11 +36,16 @@ impl Webhook {
     }
 
     pub fn with(server: &ApiServer, mode: Mode, candidates: Candidates) -> Self {
+        Self::hinting(server, mode, candidates, Cleanup::default())
+    }
+
+    /// One that names to the controllers what may have to be looked at.
+    pub fn hinting(server: &ApiServer, mode: Mode, candidates: Candidates, cleanup: Cleanup) -> Self {
         let (client, metrics) = (server.client(), Metrics::default());
         let (events, poster) = Events::new(metrics.clone());
         let facts = Facts::new(client.clone(), candidates.clone(), metrics.clone());
         let force = Force::new(client, metrics.clone());
-        let admission: Arc<Admission> = Admission::new(facts, force, mode, events, metrics.clone(), Cleanup::default());
+        let admission: Arc<Admission> = Admission::new(facts, force, mode, events, metrics.clone(), cleanup);
         let health = Health::new(candidates, Serving::new(Clock::default()), metrics.clone());
         Webhook { router: router::router(admission, health), metrics, poster }
     }
@@ -148,6 +153,7 @@ pub fn review(hook: Hook, old: &Value, new: &Value) -> Value {
             "uid": "review-1",
             "kind": {"group": rule.group, "version": rule.version, "kind": object["kind"]},
             "resource": {"group": rule.group, "version": rule.version, "resource": rule.resource},
+            "subResource": rule.subresource,
             "requestKind": {"group": rule.group, "version": rule.version, "kind": object["kind"]},
             "name": object["metadata"]["name"].as_str().unwrap_or_default(),
             "namespace": object["metadata"]["namespace"].as_str().unwrap_or_default(),

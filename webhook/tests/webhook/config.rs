@@ -5,10 +5,17 @@ use std::process::Command;
 
 use eno_webhook::config::{Config, Target};
 use eno_webhook::hooks::{Hook, OnFailure};
+use eno_webhook::pods::selection::eno_labels;
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhook;
 
 fn config(target: Target) -> Config {
-    Config { name: "eno-webhook".into(), target, ca: Some(b"CA".to_vec()), namespaces: BTreeMap::new() }
+    Config {
+        name: "eno-webhook".into(),
+        target,
+        ca: Some(b"CA".to_vec()),
+        namespaces: BTreeMap::new(),
+        pods: eno_labels(),
+    }
 }
 
 fn by_service() -> Config {
@@ -51,6 +58,24 @@ fn only_requests_on_eno_can_be_stopped_by_a_webhook_that_is_away() {
             assert!(condition.contains(".eno.azure.io'"), "{hook}: {condition}");
         }
     }
+}
+
+#[test]
+fn pods_are_chosen_by_their_labels_and_never_wait_long() {
+    let labels = BTreeMap::from([("some".to_owned(), "label".to_owned())]);
+    let config = Config { pods: labels.clone(), ..by_service() };
+    let of_pods: Vec<_> = validating(&config).into_iter().filter(|webhook| webhook.name.starts_with("pods-")).collect();
+    assert_eq!(of_pods.len(), 2);
+    for webhook in of_pods {
+        assert_eq!(webhook.failure_policy.as_deref(), Some("Ignore"));
+        assert_eq!(webhook.timeout_seconds, Some(1));
+        assert_eq!(webhook.side_effects, "NoneOnDryRun");
+        // What is asked about of an eviction is the eviction, which has no labels.
+        let is_delete = webhook.name.starts_with("pods-delete");
+        assert_eq!(webhook.object_selector.unwrap().match_labels, is_delete.then(|| labels.clone()));
+    }
+    let others = validating(&config).into_iter().filter(|webhook| !webhook.name.starts_with("pods-"));
+    others.for_each(|webhook| assert_eq!(webhook.object_selector.unwrap().match_labels, None, "{}", webhook.name));
 }
 
 #[test]

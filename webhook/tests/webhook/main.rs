@@ -12,6 +12,8 @@ mod http;
 mod modes;
 mod objects;
 mod overrides;
+mod pods;
+mod receiver;
 mod shutdown;
 mod slices;
 mod tls;

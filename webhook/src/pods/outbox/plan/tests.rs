@@ -1,0 +1,111 @@
+use std::time::Duration;
+
+use super::*;
+
+fn changed(uid: &str, urgent: bool) -> Changed {
+    Changed { place: Place::new("a", uid), uid: uid.into(), urgent }
+}
+
+fn of_size(bytes: usize) -> impl Fn(&Place, &str) -> Option<String> {
+    move |_, _| Some("x".repeat(bytes))
+}
+
+fn uids(batch: &Batch) -> Vec<&str> {
+    batch.entries.keys().map(|uid| &**uid).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_urgent_is_due_at_once_and_takes_the_rest_along() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    let patience = Duration::from_secs(30);
+    assert_eq!(plan.due(patience), None);
+    plan.note(changed("living", false), now);
+    assert_eq!(plan.due(patience), Some(now + patience));
+    plan.note(changed("going", false), now);
+    plan.note(changed("going", true), now);
+    assert_eq!(plan.due(patience), Some(now));
+    let batch = plan.batch(of_size(10), now).unwrap();
+    assert_eq!((batch.shard, uids(&batch)), (0, vec!["going", "living"]));
+    assert_eq!(plan.due(patience), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_stays_in_its_shard_until_nothing_is_kept_of_it() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    for uid in ["a", "b", "c"] {
+        plan.note(changed(uid, true), now);
+        plan.batch(of_size(SHARD / 2), now).unwrap();
+    }
+    // Of three halves, two do not fit into one shard with their keys.
+    for (uid, shard) in [("a", 0), ("b", 1), ("c", 2)] {
+        plan.note(changed(uid, true), now);
+        let batch = plan.batch(|_, _| None, now).unwrap();
+        assert_eq!((batch.shard, uids(&batch)), (shard, vec![uid]));
+        assert_eq!(batch.entries[uid], None);
+    }
+    plan.note(changed("d", true), now);
+    assert_eq!(plan.batch(of_size(SHARD - 1), now).unwrap().shard, 0, "the space is free again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_and_goes_between_two_writes_is_never_written() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    plan.note(changed("a", true), now);
+    assert!(plan.batch(|_, _| None, now).is_none());
+    assert!(!plan.has_urgent());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_write_is_of_one_shard_and_begins_with_what_has_waited_longest() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    plan.lies(&Place::new("a", "old"), "old", 7, 10);
+    plan.note(changed("new", true), now + Duration::from_secs(1));
+    plan.note(changed("old", true), now);
+    let batch = plan.batch(of_size(10), now).unwrap();
+    assert_eq!((batch.shard, uids(&batch)), (7, vec!["new", "old"]));
+    plan.lies(&Place::new("a", "elsewhere"), "elsewhere", 8, 10);
+    plan.note(changed("old", true), now);
+    plan.note(changed("elsewhere", true), now + Duration::from_secs(1));
+    assert_eq!(uids(&plan.batch(of_size(10), now).unwrap()), ["old"]);
+    assert_eq!(uids(&plan.batch(of_size(10), now).unwrap()), ["elsewhere"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_finds_no_place_is_counted_and_tried_again() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    (0..SHARDS).for_each(|shard| plan.lies(&Place::new("a", "x"), &format!("uid-{shard}"), shard, SHARD - 8));
+    plan.note(changed("new", true), now);
+    assert!(plan.batch(of_size(10), now).is_none());
+    assert_eq!(plan.unsaved(), 1);
+    assert!(!plan.has_urgent(), "it does not spin");
+    plan.note(changed("uid-9", true), now);
+    let freed = plan.batch(|_, uid| (uid == "new").then(|| "x".repeat(10)), now).unwrap();
+    assert_eq!((freed.shard, uids(&freed)), (9, vec!["new", "uid-9"]));
+    assert_eq!(plan.unsaved(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn checkpoints_leave_space_to_pods_that_end() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    let checkpoints = 0..SHARDS_OF_CHECKPOINTS;
+    checkpoints.for_each(|shard| plan.lies(&Place::new("a", "x"), &format!("uid-{shard}"), shard, SHARD - 8));
+    plan.note(changed("living", false), now);
+    assert!(plan.batch(of_size(10), now).is_none());
+    plan.note(changed("going", true), now);
+    assert_eq!(plan.batch(of_size(10), now).unwrap().shard, SHARDS_OF_CHECKPOINTS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_written_is_written_again() {
+    let (mut plan, now) = (Plan::default(), Instant::now());
+    plan.lies(&Place::new("a", "gone"), "gone", 3, 10);
+    plan.lies(&Place::new("a", "other"), "other", 3, 10);
+    plan.note(changed("gone", true), now);
+    let batch = plan.batch(|_, _| None, now).unwrap();
+    plan.failed(batch, now);
+    let batch = plan.batch(|_, _| None, now).unwrap();
+    assert_eq!((batch.shard, uids(&batch)), (3, vec!["gone"]), "it must be removed from where it lies");
+    // Somebody has removed the shard.
+    plan.lost(3, now);
+    assert_eq!(uids(&plan.batch(of_size(10), now).unwrap()), ["other"]);
+}
