@@ -16,6 +16,7 @@ use kube::core::params::{GetParams, ListParams};
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::outbox::Outbox;
 use crate::query::Query;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
 use crate::warnings::Warnings;
@@ -66,7 +67,15 @@ impl Cluster {
         for (namespace, terminating) in self.terminating(&slices, &namespaces).await {
             namespaces.set_terminating(namespace, terminating);
         }
-        Ok(Snapshot { now, slices, slices_incomplete, missing, namespaces })
+        Ok(Snapshot {
+            now,
+            slices,
+            slices_incomplete,
+            missing,
+            namespaces,
+            pods: BTreeMap::new(),
+            outbox: Outbox::default(),
+        })
     }
 
     /// The slices that are named, whole; or all, as metadata.

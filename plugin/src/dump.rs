@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
+use crate::outbox::Outbox;
 use crate::query::{Depth, Query};
 use crate::selector::Selection;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
@@ -122,7 +123,15 @@ impl Dump {
         let missing = query.names.iter().filter(|name| !seen.contains(name.as_str())).cloned().collect();
         let whole = query.namespace.as_ref().is_some_and(|namespace| self.said.namespaces.contains(namespace));
         let slices_incomplete = (!self.complete && !whole).then(|| NOT_IN_DUMP.to_owned());
-        Ok(Snapshot { now: self.now, slices, slices_incomplete, missing, namespaces })
+        Ok(Snapshot {
+            now: self.now,
+            slices,
+            slices_incomplete,
+            missing,
+            namespaces,
+            pods: BTreeMap::new(),
+            outbox: Outbox::default(),
+        })
     }
 
     /// The objects of a kind: namespace, name and JSON.

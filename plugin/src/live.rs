@@ -29,10 +29,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use crate::cluster::Cluster;
+use crate::outbox::Outbox;
 use crate::snapshot::{Seen, Snapshot};
 use crate::surroundings::{Listing, Namespace, Pod};
 use facts::Facts;
-pub use wants::Wants;
+pub use wants::{Home, Wants};
 use watch::{News, Subject};
 
 /// What became of reading a slice whole.
@@ -55,8 +56,10 @@ pub struct Change {
     pub compositions: BTreeSet<Place>,
     /// Some symphony.
     pub symphonies: bool,
-    /// Some pod.
+    /// Some pod, or what is kept of some.
     pub pods: bool,
+    /// Pods that are followed, also those that are not any more: as [`crate::item::pod::places`] names them.
+    pub followed: BTreeSet<Place>,
     /// The connection was lost, or is there again.
     pub connection: bool,
 }
@@ -144,7 +147,7 @@ impl Feed {
 
     /// The pods of synthesizers, of all namespaces that are watched.
     pub fn pods(&self) -> &BTreeMap<Place, Pod> {
-        &self.facts.pods
+        &self.facts.snapshot.pods
     }
 
     /// Is it true now?
@@ -180,6 +183,10 @@ impl Feed {
                     self.change.pods = true;
                     self.facts.pod_exists(object);
                 }
+                Subject::Outbox => {
+                    self.change.pods = true;
+                    self.facts.shard_exists(object);
+                }
             },
             News::Gone(object) => match subject {
                 Subject::Slices => self.facts.slice_gone(object),
@@ -191,7 +198,11 @@ impl Feed {
                 }
                 Subject::Pods => {
                     self.change.pods = true;
-                    self.facts.pods.remove(&facts::named(&object));
+                    self.facts.snapshot.pods.remove(&facts::named(&object));
+                }
+                Subject::Outbox => {
+                    self.change.pods = true;
+                    self.facts.snapshot.outbox.remove(&facts::named(&object).1);
                 }
             },
         }
@@ -209,8 +220,13 @@ impl Feed {
             }
             Subject::Pods => {
                 self.change.pods = true;
-                self.facts.pods.clear();
+                self.facts.snapshot.pods.clear();
                 objects.into_iter().for_each(|pod| self.facts.pod_exists(pod));
+            }
+            Subject::Outbox => {
+                self.change.pods = true;
+                self.facts.snapshot.outbox = Outbox::default();
+                objects.into_iter().for_each(|shard| self.facts.shard_exists(shard));
             }
         }
     }
@@ -245,7 +261,7 @@ impl Feed {
 
     /// Is there something to tell?
     fn note(&mut self) {
-        let Change { slices: _, compositions: _, symphonies, pods, connection } = &self.change;
+        let Change { slices: _, compositions: _, followed: _, symphonies, pods, connection } = &self.change;
         if *symphonies || *pods || *connection || self.facts.is_unsettled() {
             self.unsaid.get_or_insert_with(Instant::now);
         }
@@ -297,6 +313,9 @@ impl Feed {
         self.unsaid = None;
         self.told = Instant::now();
         self.tick();
+        if self.change.pods {
+            self.facts.settle_pods(&mut self.change);
+        }
         std::mem::take(&mut self.change)
     }
 }

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, goes_into_url};
 use crate::failure::Failure;
+use crate::live::Home;
+use crate::warnings::Warnings;
 
 /// How many ConfigMaps a page holds: each may have a megabyte.
 const PAGE: u32 = 10;
@@ -22,10 +24,69 @@ const PAGE: u32 = 10;
 /// What is known of pods.
 #[derive(Debug, Default)]
 pub struct Outbox {
+    /// By the name of the shard, and by the uid of the pod.
+    shards: BTreeMap<String, BTreeMap<String, Entry>>,
+}
+
+impl Outbox {
+    /// Does no webhook keep one?
+    pub fn is_missing(&self) -> bool {
+        self.shards.is_empty()
+    }
+
     /// By the uid of the pod. An entry may be in several shards while it moves; what says more counts.
-    pub entries: BTreeMap<String, Entry>,
-    /// How many shards there are.
-    pub shards: usize,
+    pub fn entries(&self) -> BTreeMap<&str, &Entry> {
+        let mut entries: BTreeMap<&str, &Entry> = BTreeMap::new();
+        for (uid, entry) in self.shards.values().flatten() {
+            match entries.get(uid.as_str()) {
+                Some(known) if known.undelivered.len() >= entry.undelivered.len() => {}
+                Some(_) | None => drop(entries.insert(uid, entry)),
+            }
+        }
+        entries
+    }
+
+    /// What is kept of a pod.
+    pub fn get(&self, uid: &str) -> Option<&Entry> {
+        let entries = self.shards.values().filter_map(|shard| shard.get(uid));
+        // Of equals the first, as among all.
+        entries.reduce(|known, entry| if known.undelivered.len() >= entry.undelivered.len() { known } else { entry })
+    }
+
+    /// Takes a shard in, in place of what it was before. What cannot be understood is a warning.
+    pub fn put(&mut self, shard: Value, cluster_uid: &str, warnings: &Warnings) {
+        match serde_json::from_value(shard) {
+            Ok(shard) => self.take(shard, cluster_uid, warnings),
+            Err(error) => warnings.warn(format!("a configmap of the outbox of pods is unreadable: {error}")),
+        }
+    }
+
+    fn take(&mut self, shard: ConfigMap, cluster_uid: &str, warnings: &Warnings) {
+        let ConfigMap { metadata: Metadata { name, namespace, annotations, .. }, data } = shard;
+        let warn = |why: &str| warnings.warn(format!("configmap {name} in {namespace}: {why}"));
+        match decode(&annotations, &data, cluster_uid) {
+            Err(refused) => {
+                warn(&refused.to_string());
+                self.shards.remove(&name);
+            }
+            Ok(read) => {
+                read.aside
+                    .iter()
+                    .for_each(|(key, why)| warn(&format!("what it holds of pod {key} is unreadable: {why}")));
+                self.shards.insert(name, read.entries.into_iter().collect());
+            }
+        }
+    }
+
+    /// Forgets a shard.
+    pub fn remove(&mut self, shard: &str) {
+        self.shards.remove(shard);
+    }
+}
+
+/// Selects the ConfigMaps that hold it.
+pub fn selector() -> String {
+    format!("{OUTBOX_LABEL}={OUTBOX_SHARD}")
 }
 
 /// Where the outbox is.
@@ -74,34 +135,14 @@ impl<'a> Place<'a> {
     pub async fn read(&self) -> Result<Outbox, Failure> {
         let uid = self.cluster_uid().await?;
         let mut outbox = Outbox::default();
-        let mut selection = ListParams::default().labels(&format!("{OUTBOX_LABEL}={OUTBOX_SHARD}")).limit(PAGE);
+        let mut selection = ListParams::default().labels(&selector()).limit(PAGE);
         loop {
             let request = Request::new(self.path()).list(&selection).map_err(Failure::local)?;
             let List { metadata, items } = self.get(request, "configmaps").await?;
-            items.into_iter().for_each(|shard| self.take(shard, &uid, &mut outbox));
+            items.into_iter().for_each(|shard| outbox.take(shard, &uid, &self.cluster.warnings));
             selection.continue_token = metadata.r#continue.filter(|token| !token.is_empty());
             if selection.continue_token.is_none() {
                 return Ok(outbox);
-            }
-        }
-    }
-
-    fn take(&self, shard: ConfigMap, uid: &str, outbox: &mut Outbox) {
-        let name = &shard.metadata.name;
-        let warn = |why: &str| self.cluster.warnings.warn(format!("configmap {name} in {}: {why}", self.namespace));
-        match decode(&shard.metadata.annotations, &shard.data, uid) {
-            Err(refused) => warn(&refused.to_string()),
-            Ok(read) => {
-                outbox.shards += 1;
-                read.aside
-                    .iter()
-                    .for_each(|(key, why)| warn(&format!("what it holds of pod {key} is unreadable: {why}")));
-                for (uid, entry) in read.entries {
-                    match outbox.entries.get(&uid) {
-                        Some(known) if known.undelivered.len() >= entry.undelivered.len() => {}
-                        Some(_) | None => drop(outbox.entries.insert(uid, entry)),
-                    }
-                }
             }
         }
     }
@@ -142,6 +183,14 @@ impl<'a> Place<'a> {
 
     fn path(&self) -> String {
         format!("/api/v1/namespaces/{}/configmaps", self.namespace)
+    }
+
+    /// Where to watch it.
+    ///
+    /// # Errors
+    /// The cluster's uid cannot be read.
+    pub async fn home(&self) -> Result<Home, Failure> {
+        Ok(Home { path: self.path(), cluster_uid: self.cluster_uid().await? })
     }
 
     /// What tells this cluster from others.

@@ -7,7 +7,9 @@ use eno_shared::api::{Composition, Metadata, ResourceSlice, SliceManifests};
 use eno_shared::{Compositions, Lookup};
 use jiff::Timestamp;
 
+use crate::outbox::Outbox;
 use crate::query::Depth;
+use crate::surroundings::Pod;
 
 /// What was read, and when.
 #[derive(Debug)]
@@ -22,6 +24,10 @@ pub struct Snapshot {
     pub missing: Vec<String>,
     /// What surrounds the slices.
     pub namespaces: Namespaces,
+    /// The pods of synthesizers, by namespace and name, where they are watched.
+    pub pods: BTreeMap<(String, String), Pod>,
+    /// What eno-webhook keeps of pods, where that is watched.
+    pub outbox: Outbox,
 }
 
 impl Snapshot {

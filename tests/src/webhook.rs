@@ -63,7 +63,8 @@ pub struct WebhookOptions {
     pub root: Option<PathBuf>,
     /// Who it is; the administrator without.
     pub kubeconfig: Option<PathBuf>,
-    /// The controllers that run, for this namespace alone, as in `--controllers`; none where empty.
+    /// The controllers that run, for this namespace alone, as in `--controllers`; none where empty. What they elect and keep
+    /// is in it, too.
     pub controllers: &'static str,
     /// Only its controllers: the API server does not call it.
     pub unregistered: bool,
@@ -108,8 +109,11 @@ impl Webhook {
         command.arg("--tls-cert-file").arg(seen(&cert)).arg("--tls-private-key-file").arg(seen(&key));
         command.arg("--kubeconfig").arg(seen(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig())));
         command.arg(format!("--controllers={}", options.controllers));
-        command.args(["--composition-namespace", &options.namespace]);
-        if !options.flags.iter().any(|flag| flag.starts_with("--leader-elect")) {
+        // Of its namespace alone: what others do in theirs is not its business, and two must not share one outbox.
+        for flag in ["--composition-namespace", "--pod-namespace", "--leader-elect-resource-namespace"] {
+            command.args([flag, &options.namespace]);
+        }
+        if !options.flags.iter().any(|flag| flag.starts_with("--leader-elect=")) {
             // It runs alone, so there is nobody to elect.
             command.arg("--leader-elect=false");
         }

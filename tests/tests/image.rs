@@ -4,21 +4,29 @@ use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL};
 use eno_tests::cluster::Cluster;
+use eno_tests::eventually::eventually;
+use eno_tests::receiver::Receiver;
 use eno_tests::release::{self, image};
 use eno_tests::webhook::answer::denial;
 use eno_tests::webhook::{Guarded, WebhookOptions};
+use kube::ResourceExt;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-/// What the API server is called in there; only [`answer_dns`] knows it.
-const NAME: &str = "apiserver.image.test";
+/// What this host is called in there; only [`answer_dns`] knows it.
+const NAME: &str = "host.image.test";
+/// How long a step may take.
+const LIMIT: Duration = Duration::from_secs(60);
 /// The layers, unpacked, must not be larger.
 const LARGEST: u64 = 20 * 1024 * 1024;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn serves_admissions_and_resolves_names_with_nothing_but_its_own_files() -> Result<()> {
+/// A namespace guarded by the image, which follows pods and tells this URL. The image goes after what runs in it.
+async fn guarded(sink: &str) -> Result<(Guarded, TempDir)> {
     let root = tempfile::tempdir()?;
     image::unpack(&release::dist(), root.path())?;
     assert_eq!(names(root.path())?, ["etc", "eno-webhook"], "there is nothing else in it");
@@ -31,13 +39,55 @@ async fn serves_admissions_and_resolves_names_with_nothing_but_its_own_files() -
     let options = WebhookOptions {
         root: Some(root.path().to_owned()),
         kubeconfig: Some(kubeconfig),
+        controllers: "pods",
+        flags: vec![format!("--sink-url={sink}"), "--sink-allow-local".to_owned()],
         ..WebhookOptions::default()
     };
     ground.guard_with(options).await?;
+    Ok((ground, root))
+}
+
+/// What is judged by a live read is answered.
+async fn serves(ground: &Guarded) -> Result<()> {
     ground.live("web", 1).await?;
     let refused = ground.delete_slice("web-0", &[]).await?;
     let denial = denial(&refused, "slices-delete")?;
-    assert!(denial.contains("must stay (ReferencedByCurrent)"), "judged by a live read: {denial}");
+    ensure!(denial.contains("must stay (ReferencedByCurrent)"), "{denial}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn serves_admissions_and_resolves_names_with_nothing_but_its_own_files() -> Result<()> {
+    let receiver = Receiver::start().await?;
+    let (mut ground, _root) = guarded(&receiver.url().replace("127.0.0.1", NAME)).await?;
+    serves(&ground).await?;
+
+    let metadata = json!({"name": "web", "namespace": ground.name(), "labels": {MANAGED_BY_LABEL: MANAGED_BY_ENO}});
+    let spec = json!({"automountServiceAccountToken": false, "containers": [{"name": "c", "image": "none"}]});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
+    // A new namespace has no service account at first, without which no pod is made.
+    let made = eventually("the pod to be made", LIMIT, async || ground.cluster().apply(&pod).await).await?;
+    let webhook = ground.webhook();
+    eventually("the pod to be followed", LIMIT, async || {
+        let followed = webhook.count("eno_webhook_pods_followed", &[]).await?;
+        ensure!(followed == 1, "{followed} are; the log:\n{}", webhook.log()?);
+        Ok(())
+    })
+    .await?;
+    // On no node, it goes at once.
+    ground.kubectl(&["delete", "pod", "web"]).await?.success()?;
+    let told = receiver.told(&made.uid().context("no uid")?, 1, LIMIT).await;
+    let log = ground.webhook().log()?;
+    assert_eq!(told.context(log)?[0].cause(), "Gone");
+    Ok(())
+}
+
+/// It has none of its own: a rollout stops there, and those that run before go on.
+#[tokio::test(flavor = "multi_thread")]
+async fn does_not_start_without_the_authorities_that_a_receiver_needs() -> Result<()> {
+    let refused = guarded(&format!("https://{NAME}/")).await.err().context("it has started")?;
+    let message = format!("{refused:#}");
+    assert!(message.contains("the system has no authorities; name them by --sink-ca-file"), "{message}");
     Ok(())
 }
 

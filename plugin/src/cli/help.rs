@@ -1,5 +1,13 @@
 //! The long texts of the help. Lines are short enough not to be broken.
 
+mod explain;
+mod pods;
+mod write;
+
+pub(super) use explain::{ORPHANS, PLAN_DELETE, TREE, WHY};
+pub(super) use pods::{PODS, PODS_DROP, PODS_REDELIVER, PODS_RELEASE, PODS_UNDELIVERED};
+pub(super) use write::{CLEANUP, RELEASE, RESTORE, RESYNTH};
+
 /// Of the plugin.
 pub(super) const PLUGIN: &str = "\
 Shows what may happen to the resource slices of Eno, and why.
@@ -12,10 +20,11 @@ Every slice gets one verdict:
   Release   it is being deleted, and Eno's finalizer may come off
   Unknown   something could not be read; nothing is done
 
-Commands only read, but for cleanup, release, resynth and restore, and for top,
-which runs the first three: these say where they write and as whom, and ask
-first. Flags go after \"eno\": kubectl takes none before the name of a plugin.
-\"kubectl eno options\" lists those that every command takes.";
+Commands only read, but for cleanup, release, resynth, restore and pods release,
+redeliver and drop, and for top, which runs some of them: these say where they
+write and as whom, and ask first, redeliver excepted. Flags go after \"eno\":
+kubectl takes none before the name of a plugin. \"kubectl eno options\" lists
+those that every command takes.";
 
 /// At the end of the plugin's.
 pub(super) const EXIT_CODES: &str = "\
@@ -134,8 +143,10 @@ Shows compositions, slices, pods of synthesizers and the webhook's state, as
 they are now, in a terminal of 40 by 12 characters or more. What is stuck comes
 first. ? lists the keys.
 
-Keys that change something run cleanup, release and resynth: they show what
-would be done, have it checked by the API server, and then ask as these commands
+Of pods it shows the end, too, where eno-webhook's outbox can be read.
+
+Keys that change something run cleanup, release (of a pod, pods release) and
+resynth: they show what would be done, have it checked by the API server, and then ask as these commands
 do. Backups go to --backup-dir.
 
 While the connection is lost, what is shown is called STALE, and heals by
@@ -159,105 +170,6 @@ arguments. Of a webhook that is reached by URL they cannot be told.
   webhook             configured, place, versions, modes, message; null where
                       it cannot be told";
 
-/// Of `orphans`.
-pub(super) const ORPHANS: &str = "\
-Lists resources that Eno made, that still exist, and that no slice holds any
-more: nothing deletes them. Known are the resources of all slices, and of those
-of snapshots and backups (--from). A slice holds its resources while a current
-synthesis lists it, or may come to list it. Only slices of the namespace are
-asked what they know (-A: all); slices of all namespaces are asked what they
-hold, so that the right to list slices and compositions everywhere is needed.
-
-Eno's objects do not say which cluster the resources are in, so it must be said:
---target-same, --target-context or --target-kubeconfig. With -f, resources are
-looked for among the objects of the files. That one exists does not prove that
-Eno made it: look before you delete. Exits with 2 where it cannot tell.
-
--o json and yaml print a List of items with these fields:
-  apiVersion, kind, namespace, name
-  presence            Exists, Terminating or Unknown; message says more
-  slice               where it is known from: namespace, name, composition
-  knownFrom           cluster or snapshot";
-
-/// Of `plan-delete`.
-pub(super) const PLAN_DELETE: &str = "\
-Says what the deletion of a composition, symphony, namespace or slice would do,
-before anybody asks for it: what happens in which order; which resources Eno
-deletes, which it leaves behind by design, and which may be orphaned by
-accident; what the deletion would wait for; the known ways in which Eno loses
-resources (dangers); and what eno-webhook would answer, if it is installed. It
-only reads. Exits with 2 where what decides could not be read.
-
-Whether resources exist is looked at only where a flag says which cluster they
-are in (--target-same, --target-kubeconfig, --target-context). Other compositions
-that make the same resources are looked for in the namespace.
-
--o json and yaml print one object with these fields:
-  kind, namespace, name, cascade, message
-  steps               in order: what, happens
-  deleted, leftBehind, atRisk
-                      resources: apiVersion, kind, namespace, name, presence
-  blockers, dangers   code, message
-  webhook             outcome (allow, deny, retry), ground, message, warnings
-  command             null where it is being deleted already";
-
-/// Of `tree`.
-pub(super) const TREE: &str = "\
-Draws what hangs below what: symphonies, their compositions, what these depend
-on, their syntheses, the slices of each, and the resources of the slices of the
-current synthesis.
-
-STATE is the state of a symphony, composition or synthesis; the verdict on a
-slice; and of a resource what its slice says: Pending, Reconciled, Failing,
-Deleting (a tombstone) or Deleted. Whether a resource exists is looked at only
-where a flag says which cluster it is in (--target-same, --target-kubeconfig,
---target-context): Eno may reconcile into another one. With -f it is looked for
-among the objects of the files.
-
--w draws it again as it changes, until the object that is named is gone. Not on
-a terminal, a line is added for each node that changes, with an EVENT: ADDED,
-MODIFIED or DELETED.
-
--o json and yaml print nodes (a List of them where no object is named) with
-these fields:
-  kind, namespace, name, state, reason, creationTimestamp, children
-  presence            of a resource: Exists, Terminating, Gone, Unknown or
-                      NotLookedAt";
-
-/// Of `why`.
-pub(super) const WHY: &str = "\
-Explains why an object is kept, held or stuck: the facts in the order in which
-they count, each with the field it is read from; the verdict or state; what it
-waits for; what would be lost by force; what to do next.
-
-The type is resourceslice, composition, symphony, namespace or pod (of a
-synthesizer) in any spelling of kubectl's (plural, with .eno.azure.io), or
-slice, comp, ns, po. Exits with 2 where the verdict is Unknown.
-
-Whether the resources that force would leave behind exist is looked at only
-where a flag says which cluster they are in (--target-same,
---target-kubeconfig, --target-context): Eno may reconcile into another one.
-With -f they are looked for among the objects of the files.
-
--w draws it again as it changes, until the object is gone. Not on a terminal,
-all of it is printed again where something else than a time has changed.
-
--o json and yaml print one object with these fields:
-  kind, namespace, name, uid, message, now
-  verdict, reason     of a slice
-  state               of others; of a composition as of \"kubectl eno
-                      compositions\"
-  syntheses, slices, deletionSteps   of a composition
-  compositions        of a symphony or namespace
-  cause               of a pod: why Eno has no use for it, in Eno's own words
-  because             the facts: fact, source
-  blockers, stuck, waitingSince, creationTimestamp, deletionTimestamp
-                      as of \"kubectl eno slices\"
-  orphans             what force would leave behind: apiVersion, kind,
-                      namespace, name, presence (Exists, Terminating, Gone,
-                      Unknown or NotLookedAt)
-  next                what to do: what, command";
-
 /// Of `snapshot`.
 pub(super) const SNAPSHOT: &str = "\
 Writes compositions, slices, symphonies, synthesizers and namespaces to a file
@@ -280,125 +192,6 @@ An object of the same name that is made meanwhile is another one: the first is
 deleted then. What does not exist is deleted.
 
 Exits with 124 after --timeout, saying what it waited for at last.";
-
-/// Of `cleanup`.
-pub(super) const CLEANUP: &str = "\
-Deletes the resource slices whose verdict is Collect, and takes Eno's finalizer
-off those whose verdict is Release. It shows them first, and asks.
-
-Just before each write the slice and the compositions of its namespace are read
-again. Where the verdict is another by then, the slice is skipped; uid and
-resourceVersion of what was judged go with each write, so that nothing newer is
-hit. Slices whose verdict is Hold or Unknown are never touched: there is no
---force. See \"kubectl eno release\" for single ones.
-
-Slices without an owner are kept, unless --unowned is given: then those that no
-composition lists go as well.
-
--o json prints a List of items with these fields:
-  namespace, name, uid, composition, reason, message, creationTimestamp
-  action              Collect or Release
-  outcome             deleted, released, gone, skipped or failed
-  finalizerReleased   has Eno's finalizer come off?
-  why                 why it was skipped, or failed
-  previewTimestamp    when it was listed";
-
-/// Of `resynth`.
-pub(super) const RESYNTH: &str = "\
-Asks Eno for a new synthesis of a composition, by its annotation
-eno.azure.io/force-resynthesis. That heals a slice which is being deleted though
-the composition needs it: the new synthesis writes new slices, and the old one
-is needed by nobody then.
-
-It is refused, with exit code 4, where Eno would ignore it: the composition is
-being deleted, was never synthesized, waits for inputs or other compositions, or
-a synthesis is in flight. And where it could orphan resources: composition or
-synthesizer have changed since the current synthesis, or the annotation
-eno.azure.io/ignore-side-effects forbids it; these, and a synthesis in flight,
---force passes over.";
-
-/// Of `release`.
-pub(super) const RELEASE: &str = "\
-Takes one finalizer off a resource slice or a composition that is being deleted,
-and leaves all others. What still needs the object is refused with exit code 4,
-unless --force is given: then its resources are left behind, and nobody deletes
-them.
-
-It says what would be lost, writes a backup (for \"kubectl eno restore\"), tries
-the removal on the server, and asks to type the name; --yes skips the question,
-and not --force. Where our webhook denies the removal, and --force is given, the
-annotation kubectl-eno.dev/force is set in the same step: that overrides it, if
-you may \"force\" the resource. Then it looks for 5 s what came of it: gone,
-held by others, or put back, and by whom.
-
-Of several objects none is released where one is refused.";
-
-/// Of `restore`.
-pub(super) const RESTORE: &str = "\
-Makes lost resource slices again: those of the file that a current or previous
-synthesis lists, and that do not exist. A composition that is being deleted
-waits for such a slice for ever. The slice gets its name, its manifests, Eno's
-finalizer, and the composition as it is now for its owner; no status.
-
-What exists is left as it is. Slices that no synthesis lists, whose namespace is
-being deleted or whose manifests were cut are not restored; where there are only
-such, the exit code is 4.";
-
-/// Of `pods`.
-pub(super) const PODS: &str = "\
-Lists the pods that eno-webhook follows to their end: those of Eno's
-synthesizers, and what else its operator has chosen.
-
-States:
-  Followed   it lives
-  Going      something says that it ends; it is looked at until that is certain
-  Ended      it has ended, and not everyone has been told
-
-CAUSE says how it ended: Gone, Replaced (its name belongs to another pod), Moved
-or SandboxChanged. A pod is stuck when it goes on for longer than --stuck-after
-beyond the time it was given. Stuck ones come first, then those that are going.
-
-What is shown is what the webhook has written down; pods that live are written
-down in batches.
-
--o json and yaml print a List of items with these fields:
-  namespace, name, uid, state, cause, node, stuck
-  composition         NAMESPACE/NAME of the one it works for
-  sandbox             what tells it: source, id
-  since               since when it is going, or when it ended
-  deletionTimestamp   until when it was given
-  undelivered         how many of its ends are undelivered";
-
-/// Of `pods release`.
-pub(super) const PODS_RELEASE: &str = "\
-Deletes a pod at once (grace period 0) that is being deleted, and whose node will
-not say that it has ended: the node is gone from the API, or has the taint
-node.kubernetes.io/out-of-service. Any other node may still run it; then it is
-refused with exit code 4, and says what to do. There is no --force.
-
-uid and resourceVersion of what was looked at go with the request. eno-webhook
-sees the pod's end, and tells everyone.";
-
-/// Of `pods undelivered`.
-pub(super) const PODS_UNDELIVERED: &str = "\
-Lists the ends of pods that not everyone has been told: Pending ones are tried
-until they succeed, Dead ones were given up, as a sink would not take them.
-
--o json and yaml print a List of items with these fields:
-  id, sequence, cause, node, sandbox, podIPs, labels, serviceAccount,
-  observedAt, deletedAt, confirmed, and pod: namespace, name, uid
-                      as receivers get them
-  sinks               name, state (Pending or Dead), why";
-
-/// Of `pods redeliver`.
-pub(super) const PODS_REDELIVER: &str = "\
-Asks eno-webhook to tell ends of pods again that a sink would not take, and waits
-until it has begun. Receivers get the same id as before.";
-
-/// Of `pods drop`.
-pub(super) const PODS_DROP: &str = "\
-Asks eno-webhook to tell nobody any more of ends of pods. They are lost to the
-sinks that have not got them.";
 
 /// Of `doctor`.
 pub(super) const DOCTOR: &str = "\

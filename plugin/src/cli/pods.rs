@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use eno_shared::names::WEBHOOK_NAMESPACE;
 
-use super::{OutputFlags, WriteFlags, examples, help};
+use super::{ListUntil, ListWatchFlags, OutputFlags, WriteFlags, examples, help};
 use crate::duration;
 
 /// `kubectl eno pods`.
@@ -62,9 +62,45 @@ pub struct PodsListFlags {
     /// Where the webhook keeps what it knows
     #[command(flatten)]
     pub outbox: OutboxFlags,
+    /// Whether to watch
+    #[command(flatten)]
+    pub watch: PodsWatchFlags,
     /// How to print
     #[command(flatten)]
     pub output: OutputFlags,
+}
+
+/// `-w` of `kubectl eno pods`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("watching").args(["watch", "watch_only"]).multiple(true))]
+pub struct PodsWatchFlags {
+    /// After listing, watch for changes: on a terminal the list is drawn again; else a line is added for each
+    #[arg(short, long)]
+    watch: bool,
+    /// Watch for changes without listing first
+    #[arg(long)]
+    watch_only: bool,
+    /// Watch until that is so
+    #[arg(long, value_enum, value_name = "STATE", requires = "watching")]
+    until: Option<PodsUntil>,
+    /// Watch no longer than this, such as 90s, 5m or 2h; with --until, exit with 124 then
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "watching")]
+    timeout: Option<Duration>,
+}
+
+/// Until when pods are watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PodsUntil {
+    /// Nothing is listed any more: ended and told to everyone, or not selected by the other flags
+    Empty,
+}
+
+impl PodsWatchFlags {
+    /// As of other lists.
+    pub fn as_of_lists(&self) -> ListWatchFlags {
+        let until = self.until.map(|PodsUntil::Empty| ListUntil::Empty);
+        ListWatchFlags { watch: self.watch, watch_only: self.watch_only, until, timeout: self.timeout }
+    }
 }
 
 /// Where the outbox is.

@@ -2,7 +2,7 @@
 
 mod letters;
 mod list;
-mod release;
+pub(super) mod release;
 mod undelivered;
 
 use std::process::ExitCode;

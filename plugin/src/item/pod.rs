@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use super::column::{Column, joined, none};
 use crate::age::age;
+use crate::live::Place;
+use crate::outbox::Outbox;
 use crate::surroundings::Pod;
 
 /// One pod of `-o json`. Lists are never null; a null means that there is none, or that it is not known.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodItem {
     namespace: String,
@@ -55,8 +57,7 @@ impl PodItem {
             (Some(_), Some(_)) => GOING,
             (Some(_), None) => FOLLOWED,
         };
-        let overdue = |until: Timestamp| now.duration_since(until) >= patience;
-        PodItem {
+        let mut item = PodItem {
             namespace: entry.namespace.clone(),
             name: entry.name.clone(),
             uid: uid.to_owned(),
@@ -75,9 +76,57 @@ impl PodItem {
                 .or_else(|| last.and_then(|destroy| destroy.sandbox.clone())),
             since: going_since.or_else(|| last.map(|destroy| destroy.observed_at)),
             deletion_timestamp,
-            stuck: state == GOING && deletion_timestamp.is_some_and(overdue),
+            stuck: false,
             undelivered: entry.undelivered.len(),
-        }
+        };
+        item.stuck = item.stuck_at(patience).is_some_and(|at| at <= now);
+        item
+    }
+
+    /// When it counts as stuck, if nothing ends it before.
+    pub fn stuck_at(&self, patience: SignedDuration) -> Option<Timestamp> {
+        self.deletion_timestamp.filter(|_| self.is_being_deleted())?.checked_add(patience).ok()
+    }
+
+    /// Its uid.
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// In a word.
+    pub fn state(&self) -> &'static str {
+        self.state
+    }
+
+    /// How it ended, where it has.
+    pub fn cause(&self) -> Option<&'static str> {
+        self.cause
+    }
+
+    /// Does it run in the namespace, or work for a composition there?
+    pub fn concerns(&self, namespace: &str) -> bool {
+        let of = self.composition.as_deref().and_then(|composition| composition.split_once('/'));
+        self.namespace == namespace || of.is_some_and(|(home, _)| home == namespace)
+    }
+
+    /// Where it runs, or ran.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// `NAMESPACE/NAME` of the composition that it works for.
+    pub fn composition(&self) -> Option<&str> {
+        self.composition.as_deref()
+    }
+
+    /// Since when it is going, or when it ended.
+    pub fn since(&self) -> Option<Timestamp> {
+        self.since
+    }
+
+    /// Does something say that it ends, and is that not certain yet?
+    pub fn is_being_deleted(&self) -> bool {
+        self.state == GOING
     }
 
     /// Its name.
@@ -99,6 +148,16 @@ impl PodItem {
     pub fn is_stuck(&self) -> bool {
         self.stuck
     }
+}
+
+/// Where the pods of the outbox are, each by itself: namesakes follow each other, so that the uid goes with the name.
+pub fn places(outbox: &Outbox) -> impl Iterator<Item = Place> {
+    outbox.entries().into_iter().map(|(uid, entry)| (entry.namespace.clone(), format!("{}/{uid}", entry.name)))
+}
+
+/// The uid of such a place.
+pub fn uid_of((_, name): &Place) -> &str {
+    name.rsplit('/').next().unwrap_or_default()
 }
 
 fn composition(labels: Option<&std::collections::BTreeMap<String, String>>) -> Option<String> {

@@ -225,5 +225,6 @@ impl Judged for CompositionItem {
     }
 }
 
+mod pods;
 #[cfg(test)]
 mod tests;

@@ -12,9 +12,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Change, Place};
+use crate::outbox::Outbox;
 use crate::query::Query;
 use crate::snapshot::{Namespaces, Read, Seen, Snapshot};
-use crate::surroundings::{Listing, Namespace, Pod};
+use crate::surroundings::{Listing, Namespace};
 use crate::warnings::Warnings;
 use heard::Heard;
 
@@ -28,7 +29,10 @@ pub(super) struct Facts {
     /// The namespace, where only one is watched.
     pub namespace: Lookup<Namespace>,
     pub symphonies: Listing<Symphony>,
-    pub pods: BTreeMap<Place, Pod>,
+    /// The uid of the cluster, by which the outbox of pods is known to be its.
+    pub cluster_uid: String,
+    /// The pods that were followed at the last [`Facts::settle_pods`].
+    followed: BTreeSet<Place>,
     warnings: Warnings,
     /// What was heard since the last [`Facts::settle`].
     heard: Heard,
@@ -47,13 +51,16 @@ impl Facts {
             slices_incomplete: Some(NOT_READ_YET.to_owned()),
             missing: vec![],
             namespaces: Namespaces::new(unread, BTreeMap::new()),
+            pods: BTreeMap::new(),
+            outbox: Outbox::default(),
         };
         Facts {
             query,
             snapshot,
             namespace: Lookup::Unknown(NOT_READ_YET.to_owned()),
             symphonies: Listing { items: vec![], incomplete: None },
-            pods: BTreeMap::new(),
+            cluster_uid: String::new(),
+            followed: BTreeSet::new(),
             warnings,
             heard: Heard::default(),
             outdated: BTreeSet::new(),

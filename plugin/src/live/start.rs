@@ -34,6 +34,8 @@ impl Feed {
         for watch in all {
             watches.spawn(watch.run(cluster.client.clone(), ear.clone()));
         }
+        let only_pods = wants.only_pods;
+        let cluster_uid = wants.outbox.map(|home| home.cluster_uid).unwrap_or_default();
         let mut feed = Feed {
             cluster: cluster.clone(),
             facts: Facts::new(wants.query, cluster.warnings.clone()),
@@ -48,6 +50,7 @@ impl Feed {
             unsaid: None,
             told: Instant::now(),
         };
+        feed.facts.cluster_uid = cluster_uid;
         let mut refused = BTreeMap::new();
         while !awaited.is_empty() {
             let Some((subject, news)) = feed.news.recv().await else { break };
@@ -60,6 +63,9 @@ impl Feed {
                     feed.hear(subject, news);
                 }
             }
+        }
+        if only_pods && let Some(error) = refused.remove(&Subject::Outbox) {
+            return Err(Failure::core(&error, Subject::Outbox.plural(), &cluster.host));
         }
         feed.without(refused)?;
         feed.tick();
@@ -91,7 +97,7 @@ impl Feed {
             self.facts.symphonies.incomplete = Some(why);
         }
         if let Some(error) = refused.remove(&Subject::Pods) {
-            self.cluster.warnings.warn(format!("cannot list pods of synthesizers, which are not shown: {error}"));
+            self.cluster.warnings.warn(format!("cannot list pods of synthesizers: {error}"));
         }
         // Not every user may read namespaces. What is not known is not shown.
         if let Some(error) = refused.remove(&Subject::Namespaces) {

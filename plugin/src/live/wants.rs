@@ -7,6 +7,7 @@ use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION_NAMESP
 
 use super::Place;
 use super::watch::{Subject, Watch};
+use crate::outbox;
 use crate::query::Query;
 
 /// What is watched.
@@ -20,6 +21,19 @@ pub struct Wants {
     pub pods: bool,
     /// This pod, whatever its labels, in place of those.
     pub pod: Option<Place>,
+    /// What eno-webhook keeps of pods, too?
+    pub outbox: Option<Home>,
+    /// Pods and that alone; the namespace of the query is theirs then.
+    pub only_pods: bool,
+}
+
+/// Where the outbox of pods is.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// The path of its ConfigMaps.
+    pub path: String,
+    /// The uid of the cluster, which is written in each of them.
+    pub cluster_uid: String,
 }
 
 impl Wants {
@@ -36,6 +50,16 @@ impl Wants {
             [name] if composition.is_none() => Some(format!("metadata.name={name}")),
             _ => None,
         };
+        let outbox = self
+            .outbox
+            .iter()
+            .map(|home| Watch { labels: Some(outbox::selector()), ..plain(Subject::Outbox, home.path.clone(), false) });
+        if self.only_pods {
+            let path =
+                namespace.map_or_else(|| "/api/v1/pods".to_owned(), |name| format!("/api/v1/namespaces/{name}/pods"));
+            let labels = Some(format!("{MANAGED_BY_LABEL}={MANAGED_BY_ENO}"));
+            return outbox.chain([Watch { labels, ..plain(Subject::Pods, path, false) }]).collect();
+        }
         let mut watches = vec![
             Watch {
                 labels: labels.clone(),
@@ -65,6 +89,7 @@ impl Wants {
             let all = plain(Subject::Pods, "/api/v1/pods".to_owned(), false);
             watches.push(Watch { labels: Some(labels), ..all });
         }
+        watches.extend(outbox);
         watches
     }
 }
@@ -77,6 +102,7 @@ impl Subject {
             Subject::Symphonies => Symphony::PLURAL,
             Subject::Namespaces => "namespaces",
             Subject::Pods => "pods",
+            Subject::Outbox => "configmaps",
         }
     }
 }

@@ -33,6 +33,7 @@ pub(super) enum Subject {
     Symphonies,
     Namespaces,
     Pods,
+    Outbox,
 }
 
 /// What a watch hears.

@@ -1,5 +1,7 @@
 //! `kubectl eno pods` against a server that answers as an API server would.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -131,6 +133,121 @@ fn undelivered_ends_say_which_sink_would_not_take_them_and_why() {
     for told in ["Replaced", "team-a/ended", "http:Dead,log:Pending", "400 Bad Request"] {
         assert!(stdout.contains(told), "{told} is not in {stdout}");
     }
+}
+
+/// A list that can be watched from there on.
+fn watchable(items: &[Value]) -> Response {
+    Response::ok(json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": "1"}, "items": items}))
+}
+
+/// The events of one watch, which ends after them.
+fn event(kind: &str, object: &Value) -> Response {
+    Response::plain(200, &format!("{}\n", json!({"type": kind, "object": object})))
+}
+
+#[test]
+fn a_watch_says_what_becomes_of_pods_until_none_is_left() {
+    let watches = AtomicUsize::new(0);
+    let server = ApiServer::start(move |request| match request.path.as_str() {
+        MAPS if !request.query.contains("watch=") => watchable(&[shard()]),
+        MAPS => match watches.fetch_add(1, Ordering::Relaxed) {
+            0 => {
+                let mut next = shard();
+                let going = json!({"node": "node-1", "goingSince": "2026-03-01T12:00:00Z"});
+                let entry = json!({"namespace": "team-a", "name": "lives", "following": going});
+                next["data"]["u-lives"] = json!(entry.to_string());
+                event("MODIFIED", &next)
+            }
+            _ => event("DELETED", &shard()),
+        },
+        _ => healthy(request),
+    });
+    let (code, stdout, stderr) = run(&server, &["pods", "-w", "--until=empty", "--timeout=60s"]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    let rows: Vec<Vec<&str>> = stdout.lines().map(|line| line.split_whitespace().take(4).collect()).collect();
+    assert_eq!(
+        rows,
+        [
+            ["EVENT", "NAME", "STATE", "CAUSE"],
+            ["ADDED", "ended", "Ended", "Replaced"],
+            ["ADDED", "going", "Going", "<none>"],
+            ["ADDED", "lives", "Followed", "<none>"],
+            ["MODIFIED", "lives", "Going", "<none>"],
+            ["DELETED", "ended", "Ended", "Replaced"],
+            ["DELETED", "going", "Going", "<none>"],
+            ["DELETED", "lives", "Going", "<none>"],
+        ]
+    );
+}
+
+#[test]
+fn a_watch_that_waits_too_long_says_for_what() {
+    let server = ApiServer::start(healthy);
+    let (code, stdout, stderr) = run(&server, &["pods", "--stuck", "-w", "--until=empty", "--timeout=0", "-o", "json"]);
+    assert_eq!((code, stderr.as_str()), (124, "error: timed out waiting for 1 pod to go\n"));
+    let event: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&event["type"], &event["object"]["name"]), (&json!("ADDED"), &json!("going")));
+}
+
+#[test]
+fn a_watch_says_who_may_not_read_it() {
+    let server = ApiServer::start(|request| match request.path.as_str() {
+        MAPS => Response::forbidden("configmaps is forbidden: no"),
+        _ => healthy(request),
+    });
+    let (code, _, stderr) = run(&server, &["pods", "-w"]);
+    assert_eq!((code, stderr.as_str()), (1, "Error from server (Forbidden): configmaps is forbidden: no\n"));
+}
+
+#[test]
+fn tab_knows_pods_that_are_followed_and_ends_that_are_undelivered() {
+    let server = ApiServer::start(healthy);
+    let words = |line: &[&str]| -> Vec<String> {
+        let (_, stdout, _) = run(&server, &[&["__complete", "pods"], line].concat());
+        stdout.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(words(&["l"]), ["lives", ":4"]);
+    assert_eq!(words(&["re"]), ["release", "redeliver", ":4"]);
+    assert_eq!(words(&["lives", ""]), ["ended", "going", ":4"]);
+    assert_eq!(words(&["release", ""]), ["going", ":4"], "only what is going can be released");
+    assert_eq!(words(&["release", "-n", "elsewhere", ""]), [":4"]);
+    assert_eq!(words(&["redeliver", ""]), [LETTER, ":4"]);
+    assert_eq!(words(&["drop", LETTER, ""]), [":4"]);
+}
+
+#[test]
+fn top_shows_what_the_outbox_says_and_releases_after_a_dry_run_and_the_typed_name() {
+    let server = ApiServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("DELETE", path) if path == format!("{PODS}/going") => Response::ok(json!({"kind": "Pod", "metadata": {}})),
+        (_, path) if path == format!("{PODS}/going") => Response::ok(pod(true)),
+        (_, path) if path.ends_with("/resourceslices") => Response::metadata_list(&[]),
+        (_, path) if path.ends_with("/compositions") || path == "/api/v1/namespaces" => Response::list(&[]),
+        _ => healthy(request),
+    });
+    let (_folder, mut command) = command(&server, &["top", "--plain", "-n", "team-a"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut typed = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut heard = Vec::new();
+    for (word, answer) in [
+        ("pods\n", "pod team-a/going: stuck, composition team-a/web, Going"),
+        ("release going\n", "pod/going force deleted (server dry run)"),
+        ("", "Type the name to confirm (going):"),
+        ("going\n", "pod/going force deleted"),
+    ] {
+        typed.write_all(word.as_bytes()).unwrap();
+        while !heard.last().is_some_and(|line: &String| line.contains(answer)) {
+            let line = lines.next().unwrap_or_else(|| panic!("{answer:?} is not in {heard:#?}")).unwrap();
+            heard.push(line);
+        }
+    }
+    drop(typed);
+    assert!(child.wait().unwrap().success());
+    assert!(heard.iter().any(|line| line.contains("$ kubectl eno pods release going -n team-a")), "{heard:#?}");
+    let deletes = server.requests().into_iter().filter(|request| request.method == "DELETE");
+    let dry_runs: Vec<Value> =
+        deletes.map(|delete| serde_json::from_str::<Value>(&delete.body).unwrap()["dryRun"].clone()).collect();
+    assert_eq!(dry_runs, [json!(["All"]), Value::Null], "first a dry run, then in earnest");
 }
 
 /// A leader that carries out a request when it is looked at for the second time.

@@ -182,18 +182,12 @@ impl Ground<'_> {
     /// A webhook that follows all pods, and has noted them.
     async fn following(&self, pods: usize, receiver: &Receiver) -> Result<Webhook> {
         let namespace = self.namespace.name();
-        let mut flags = vec![
-            format!("--pod-namespace={namespace}"),
-            format!("--leader-elect-resource-namespace={namespace}"),
-            "--leader-elect=false".to_owned(),
-        ];
-        flags.extend(receiver.flags());
         let options = WebhookOptions {
             namespace: namespace.to_owned(),
             profile: Profile::Release,
             controllers: "pods",
             unregistered: true,
-            flags,
+            flags: receiver.flags().to_vec(),
             ..WebhookOptions::default()
         };
         let webhook = Webhook::start(self.cluster, options).await?;

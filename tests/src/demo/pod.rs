@@ -56,13 +56,7 @@ pub async fn tell(stage: &Stage, cluster: &Cluster) -> Result<()> {
         namespace: name.to_owned(),
         controllers: "pods",
         unregistered: true,
-        flags: vec![
-            format!("--pod-namespace={name}"),
-            format!("--leader-elect-resource-namespace={name}"),
-            "--leader-elect=false".to_owned(),
-            format!("--sink-url={}", receiver.url),
-            "--sink-allow-local".to_owned(),
-        ],
+        flags: vec![format!("--sink-url={}", receiver.url), "--sink-allow-local".to_owned()],
         ..WebhookOptions::default()
     };
     let webhook = stage.wait("eno-webhook --sink-url …", Webhook::start(cluster, options)).await?;

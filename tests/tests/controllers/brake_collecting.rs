@@ -25,8 +25,7 @@ async fn pauses_at_much_garbage_and_goes_on_when_a_live_look_agrees() -> Result<
     for name in garbage(&ground, 150).await? {
         ground.old_enough(&name).await?;
     }
-    let lease = format!("--leader-elect-resource-namespace={}", ground.name());
-    ground.control(&["--leader-elect=true", &lease]).await?;
+    ground.control(&["--leader-elect=true"]).await?;
     ground.looked("Collect/Unreferenced", "collected", 150).await?;
     ground.logged(&["collecting pauses: more slices than usual are garbage", "known=153"]).await?;
     ground.logged(&["collecting goes on: a live look has decided", "agreed=150 not_agreed=0"]).await?;

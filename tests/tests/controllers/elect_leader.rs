@@ -17,7 +17,6 @@ async fn candidate(cluster: &Cluster, namespace: &str) -> Result<Webhook> {
         format!("--leader-elect-lease-duration={}s", LEASE.as_secs()),
         "--leader-elect-renew-deadline=2s".to_owned(),
         "--leader-elect-retry-period=500ms".to_owned(),
-        format!("--leader-elect-resource-namespace={namespace}"),
     ];
     let options = WebhookOptions {
         namespace: namespace.to_owned(),

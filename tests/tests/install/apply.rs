@@ -133,6 +133,35 @@ fn only_eno_can_be_stopped_by_a_webhook_that_is_away() -> Result<()> {
     Ok(())
 }
 
+/// With these manifests in place of those of a release.
+#[test]
+fn what_the_page_tells_people_to_write_can_be_rendered() -> Result<()> {
+    let page = fs::read_to_string(workspace::root().join("docs/install.md"))?;
+    let kubectl = Component::Kubectl.find()?.context("no kubectl: run `cargo xtask controlplane build`")?;
+    let copy = tempfile::tempdir()?;
+    copy_dir(&workspace::root().join("manifests"), copy.path())?;
+    let own = copy.path().join("own");
+    fs::create_dir(&own)?;
+    let examples = page.split("```yaml\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
+    let mut mounted = 0;
+    for example in examples.filter(|example| example.contains("kind: Kustomization")) {
+        let local = example.replace("github.com/kubectl-eno/kubectl-eno/manifests", "..");
+        fs::write(own.join("kustomization.yaml"), local.replace(concat!("?ref=v", env!("CARGO_PKG_VERSION")), ""))?;
+        let manifests = Manifests::render(&kubectl, &own).with_context(|| example.to_owned())?;
+        let container = &manifests.only("Deployment")?["spec"]["template"]["spec"]["containers"][0];
+        let mounts: Vec<_> = list(container, "/volumeMounts").iter().map(|mount| text(mount, "/mountPath")).collect();
+        let args = list(container, "/args").iter().filter_map(Value::as_str);
+        for file in args.filter_map(|arg| arg.split_once("-file=")).map(|(_, file)| file) {
+            let has = |path: &Result<&str>| path.as_ref().is_ok_and(|path| Path::new(file).starts_with(path));
+            ensure!(mounts.iter().any(has), "{file} is not in {mounts:?}");
+            mounted += 1;
+        }
+    }
+    // Of cert-manager's certificate, and of a receiver.
+    assert_eq!(mounted, 4);
+    Ok(())
+}
+
 #[test]
 fn all_objects_can_be_found_by_their_labels() -> Result<()> {
     for name in OVERLAYS {

@@ -49,6 +49,23 @@ fn its_times_fit() -> Result<()> {
     Ok(())
 }
 
+/// Who pins the image by its digest has no tag to tell it by.
+#[test]
+fn its_label_tells_the_version_of_its_image() -> Result<()> {
+    for name in OVERLAYS {
+        let manifests = rendered(name)?;
+        let label =
+            &manifests.only("Deployment")?["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/version"];
+        assert_eq!(
+            text(container(&manifests)?, "/image")?.split_once(':').map(|(_, tag)| tag),
+            label.as_str(),
+            "{name}"
+        );
+        assert_eq!(label, concat!("v", env!("CARGO_PKG_VERSION")), "{name}");
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_do_nothing_on_its_node_and_ends_within_its_grace_period() -> Result<()> {
     on_a_new_cluster(|ground| async move {

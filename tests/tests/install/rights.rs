@@ -1,5 +1,7 @@
 //! The webhook does all of its work with the rights of the manifests, and needs each of them.
 
+mod pods;
+
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -145,6 +147,7 @@ async fn what_it_may_do_is_what_it_does() -> Result<()> {
         asks_for_a_synthesis(&ground).await?;
         answers_by_live_reads(&ground).await?;
         mends_its_secret(&ground).await?;
+        pods::follows_a_pod(&ground).await?;
 
         let log = ground.cluster().audit_log().context("no audit log")?;
         let granted = granted(&manifests)?;

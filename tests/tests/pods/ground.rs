@@ -53,12 +53,7 @@ impl Ground {
 
     /// Starts the webhook, in place of the one that runs.
     pub async fn follow(&mut self, start: Start<'_>) -> Result<()> {
-        let namespace = self.guarded.name();
-        let mut flags = vec![
-            format!("--pod-namespace={namespace}"),
-            format!("--leader-elect-resource-namespace={namespace}"),
-            "--v=2".to_owned(),
-        ];
+        let mut flags = vec!["--v=2".to_owned()];
         flags.extend(self.receiver.flags());
         flags.extend(start.flags.iter().map(|&flag| flag.to_owned()));
         let options = WebhookOptions {

@@ -137,8 +137,6 @@ async fn candidate(cluster: &Cluster, ground: &Ground) -> Result<Webhook> {
         "--leader-elect-lease-duration=4s".to_owned(),
         "--leader-elect-renew-deadline=2s".to_owned(),
         "--leader-elect-retry-period=500ms".to_owned(),
-        format!("--leader-elect-resource-namespace={namespace}"),
-        format!("--pod-namespace={namespace}"),
     ];
     flags.extend(ground.receiver.flags());
     let options = WebhookOptions {

@@ -36,15 +36,20 @@ fn lines(words: &[String]) -> String {
     let begun = match line.last {
         Last::Value(_, text) | Last::Flag(text) | Last::Command(text) | Last::Operand(text) => text,
     };
+    let named = |of, after: &str| -> Vec<(String, String)> {
+        let said = words.split_last().map_or(&[][..], |(_, said)| said);
+        let names = names::of(of, &cli::command(None), said).into_iter();
+        let new = names.filter(|name| !line.operands.contains(&name.as_str()));
+        new.map(|name| (format!("{after}{name}"), String::new())).collect()
+    };
     let mut candidates: Vec<(String, String)> = match values::of(&line) {
         Values::Files => return ":0\n".to_owned(),
         Values::Anything => vec![],
         Values::Words(words) => words,
-        Values::Names { of, after } => {
-            let said = words.split_last().map_or(&[][..], |(_, said)| said);
-            let names = names::of(of, &cli::command(None), said).into_iter();
-            let new = names.filter(|name| !line.operands.contains(&name.as_str()));
-            new.map(|name| (format!("{after}{name}"), String::new())).collect()
+        Values::Names { of, after } => named(of, &after),
+        Values::CommandsOrNames(mut commands, of) => {
+            commands.extend(named(of, ""));
+            commands
         }
     };
     candidates.retain(|(word, _)| word.starts_with(begun));

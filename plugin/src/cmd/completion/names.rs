@@ -9,16 +9,18 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, FromArgMatches};
 use eno_shared::api::{Composition, Kind as _, ResourceSlice, Symphony};
-use eno_shared::names::{ENO_GROUP, MANAGED_BY_ENO, MANAGED_BY_LABEL};
+use eno_shared::names::{ENO_GROUP, MANAGED_BY_ENO, MANAGED_BY_LABEL, WEBHOOK_NAMESPACE};
+use eno_shared::pods::outbox::Entry;
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde::Deserialize;
 
 use crate::cli::Connection;
-use crate::cluster::goes_into_url;
+use crate::cluster::{Cluster, goes_into_url};
 use crate::cmd::why::target::Kind;
 use crate::context::{self, Context};
 use crate::dump::{self, Dump};
+use crate::outbox;
 use crate::warnings::Warnings;
 
 /// The longest that Tab takes.
@@ -31,6 +33,13 @@ const PAGE: u32 = 500;
 pub(super) enum Named {
     /// An object.
     Kind(Kind),
+    /// A pod that eno-webhook follows.
+    Followed {
+        /// One that is going?
+        going: bool,
+    },
+    /// The end of a pod that not everyone has been told.
+    Undelivered,
     /// A context of the kubeconfig.
     Context,
     /// A cluster of the kubeconfig.
@@ -43,6 +52,7 @@ pub(super) enum Named {
 struct Place {
     connection: Connection,
     namespace: Option<String>,
+    webhook_namespace: Option<String>,
     files: Vec<PathBuf>,
     recursive: bool,
 }
@@ -71,11 +81,15 @@ impl Place {
         let program = std::iter::once("kubectl-eno");
         let words = program.chain(words.iter().map(String::as_str));
         let matches = command.clone().ignore_errors(true).try_get_matches_from(words).unwrap_or_default();
-        let of_command = matches.subcommand().map_or(&matches, |(_, matches)| matches);
+        let mut of_command = &matches;
+        while let Some((_, below)) = of_command.subcommand() {
+            of_command = below;
+        }
         let files = of_command.try_get_many::<PathBuf>("filenames").ok().flatten();
         Place {
             connection: Connection::from_arg_matches(&matches).unwrap_or_default(),
             namespace: text(&matches, "namespace"),
+            webhook_namespace: text(of_command, "webhook_namespace"),
             files: files.into_iter().flatten().cloned().collect(),
             recursive: of_command.try_get_one::<bool>("recursive").ok().flatten().copied().unwrap_or_default(),
         }
@@ -87,12 +101,19 @@ impl Place {
         let warnings = Warnings::held();
         let of = match named {
             Named::Kind(kind) => kind,
+            Named::Followed { .. } | Named::Undelivered => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let found = runtime.ok().and_then(|runtime| runtime.block_on(self.of_outbox(named, &warnings)));
+                // Who has gone away does not need them.
+                let _ = found.map(|names| to.send(names));
+                return;
+            }
             Named::Context | Named::Cluster | Named::User => {
                 let Ok(names) = context::names(&self.connection, &warnings) else { return };
                 let _ = to.send(match named {
                     Named::Cluster => names.clusters,
                     Named::User => names.users,
-                    Named::Context | Named::Kind(_) => names.contexts,
+                    _ => names.contexts,
                 });
                 return;
             }
@@ -130,6 +151,23 @@ impl Place {
         Some(all.map(|(_, name, _)| name).collect())
     }
 
+    /// What eno-webhook keeps of pods.
+    async fn of_outbox(self, named: Named, warnings: &Warnings) -> Option<Vec<String>> {
+        let Context { client, host, namespace, timeout, .. } = Context::new(&self.connection, 0, warnings).ok()?;
+        let cluster = Cluster { client, host, timeout, concurrency: 1, warnings: warnings.clone() };
+        let home = self.webhook_namespace.as_deref().unwrap_or(WEBHOOK_NAMESPACE);
+        let outbox = outbox::Place::new(&cluster, home).ok()?.read().await.ok()?;
+        let namespace = self.namespace.unwrap_or(namespace);
+        let entries = outbox.entries().into_values();
+        Some(match named {
+            Named::Undelivered => {
+                entries.flat_map(|entry| &entry.undelivered).map(|letter| letter.destroy.id.clone()).collect()
+            }
+            Named::Followed { going: true } => of_namespace(entries.filter(|entry| is_going(entry)), &namespace),
+            _ => of_namespace(entries, &namespace),
+        })
+    }
+
     /// Page by page, metadata only.
     async fn of_cluster(self, kind: Kind, warnings: &Warnings, to: &Sender<Vec<String>>) -> Option<()> {
         let Context { client, namespace, .. } = Context::new(&self.connection, 0, warnings).ok()?;
@@ -153,6 +191,14 @@ impl Place {
             page.continue_token = Some(answer.metadata.token.filter(|token| !token.is_empty())?);
         }
     }
+}
+
+fn is_going(entry: &Entry) -> bool {
+    entry.following.as_ref().is_some_and(|following| following.going_since.is_some())
+}
+
+fn of_namespace<'e>(entries: impl Iterator<Item = &'e Entry>, namespace: &str) -> Vec<String> {
+    entries.filter(|entry| entry.namespace == namespace).map(|entry| entry.name.clone()).collect()
 }
 
 #[derive(Deserialize)]

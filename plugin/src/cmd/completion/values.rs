@@ -20,6 +20,8 @@ pub(super) enum Values {
         /// What stands before it in the word.
         after: String,
     },
+    /// One of these commands, or a name.
+    CommandsOrNames(Vec<(String, String)>, Named),
     /// A file or a folder.
     Files,
     /// Nobody can say.
@@ -29,6 +31,9 @@ pub(super) enum Values {
 /// What can be said at the end of the line.
 pub(super) fn of(line: &Line<'_>) -> Values {
     match line.last {
+        Last::Command(_) if line.command.get_name() == "pods" => {
+            Values::CommandsOrNames(commands(line.command), Named::Followed { going: false })
+        }
         Last::Command(_) => Values::Words(commands(line.command)),
         Last::Flag(_) => Values::Words(flags(line)),
         Last::Value(flag, text) => value(flag, text),
@@ -81,10 +86,14 @@ fn operand(line: &Line<'_>, text: &str) -> Values {
     let operands: Vec<&Arg> = line.command.get_positionals().collect();
     let repeated = operands.last().filter(|operand| matches!(operand.get_action(), ArgAction::Append));
     let Some(operand) = operands.get(line.operands.len()).or(repeated) else { return Values::Anything };
-    let names = |of| Values::Names { of: Named::Kind(of), after: String::new() };
+    let named = |of| Values::Names { of, after: String::new() };
+    let names = |of| named(Named::Kind(of));
     match (line.command.get_name(), operand.get_id().as_str()) {
         ("slices", "names") => names(Kind::Slice),
         ("compositions", "names") | ("resynth", "composition") => names(Kind::Composition),
+        ("pods", "names") => named(Named::Followed { going: false }),
+        ("release", "pod") => named(Named::Followed { going: true }),
+        ("redeliver" | "drop", "ids") => named(Named::Undelivered),
         (command, "object" | "objects") => object(command, &line.operands, text),
         _ => value(operand, text),
     }

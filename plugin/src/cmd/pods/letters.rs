@@ -89,7 +89,7 @@ pub(super) async fn run(wish: Wish, flags: &PodsLettersFlags, cli: &Cli) -> Resu
 async fn chosen(place: &Place<'_>, flags: &PodsLettersFlags) -> Result<BTreeSet<String>, Failure> {
     let outbox = place.read().await?;
     let letters: Vec<LetterItem> =
-        outbox.entries.values().flat_map(|entry| &entry.undelivered).map(LetterItem::new).collect();
+        outbox.entries().into_values().flat_map(|entry| &entry.undelivered).map(LetterItem::new).collect();
     if flags.all {
         return Ok(letters.iter().filter(|letter| letter.is_dead()).map(|letter| letter.id().to_owned()).collect());
     }

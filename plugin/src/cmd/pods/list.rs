@@ -6,15 +6,20 @@ use std::process::ExitCode;
 use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cli::{Cli, PodsListFlags};
+use crate::cli::{Cli, ListWatchFlags, PodsListFlags};
 use crate::cluster::goes_into_url;
 use crate::cmd::listing::{Listing, check_names};
+use crate::cmd::watch::list::List;
+use crate::cmd::watch::{self, Stage};
 use crate::failure::Failure;
 use crate::item::pod::{COLUMNS, PodItem};
+use crate::live::board::Selected;
+use crate::live::{Feed, Wants};
 use crate::outbox::{Outbox, Place};
 use crate::output::{self, Format};
+use crate::query::Query;
 use crate::surroundings::Pod;
-use crate::warnings::{Warnings, say};
+use crate::warnings::Warnings;
 
 /// How many requests run at once: here there are three.
 const CONCURRENCY: u16 = 3;
@@ -22,25 +27,22 @@ const CONCURRENCY: u16 = 3;
 pub(super) async fn run(flags: &PodsListFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let format = Format::parse(&flags.output)?;
     check_names(&flags.names, flags.all_namespaces, false)?;
+    let watched = flags.watch.as_of_lists();
+    if watched.is_on() {
+        return watch(flags, &watched, cli, format).await;
+    }
     let (cluster, namespace) = crate::cmd::cluster(cli, CONCURRENCY, &Warnings::default())?;
     let namespace = Some(namespace).filter(|_| !flags.all_namespaces);
     namespace.iter().try_for_each(|namespace| goes_into_url("namespace", namespace))?;
     let place = Place::new(&cluster, &flags.outbox.webhook_namespace)?;
     let (outbox, pods) = futures::join!(place.read(), cluster.pods(namespace.as_deref()));
     let (outbox, now) = (outbox?, Timestamp::now());
-    if outbox.shards == 0 {
-        say(format_args!(
-            "Warning: no eno-webhook keeps pods in namespace {} (--webhook-namespace); next: kubectl eno doctor",
-            flags.outbox.webhook_namespace
-        ));
+    if outbox.is_missing() {
+        cluster.warnings.warn(none_kept(place.namespace));
     }
     let patience = SignedDuration::try_from(flags.stuck_after).map_err(Failure::local)?;
-    let mut items: Vec<PodItem> = items(&outbox, &pods, now, patience)
-        .into_iter()
-        .filter(|item| namespace.as_deref().is_none_or(|namespace| item.namespace() == namespace))
-        .filter(|item| flags.names.is_empty() || flags.names.iter().any(|name| name == item.name()))
-        .filter(|item| (!flags.going || item.is_going()) && (!flags.stuck || item.is_stuck()))
-        .collect();
+    let mut items: Vec<PodItem> =
+        items(&outbox, &pods, now, patience).into_iter().filter(selection(flags, namespace.as_deref())).collect();
     match &flags.sort_by {
         Some(by) => output::sort(&mut items, by, &COLUMNS.map(|column| (column.header, column.path)))?,
         // What is stuck first, then what is going.
@@ -66,10 +68,56 @@ pub(super) async fn run(flags: &PodsListFlags, cli: &Cli) -> Result<ExitCode, Fa
     Ok(code)
 }
 
+/// Which pods are asked for.
+fn selection(flags: &PodsListFlags, namespace: Option<&str>) -> impl Fn(&PodItem) -> bool + use<> {
+    let (namespace, names) = (namespace.map(str::to_owned), flags.names.clone());
+    let (going, stuck) = (flags.going, flags.stuck);
+    move |item| {
+        namespace.as_deref().is_none_or(|namespace| item.namespace() == namespace)
+            && (names.is_empty() || names.iter().any(|name| name == item.name()))
+            && (!going || item.is_going())
+            && (!stuck || item.is_stuck())
+    }
+}
+
+fn none_kept(namespace: &str) -> String {
+    format!("no eno-webhook keeps pods in namespace {namespace} (--webhook-namespace); next: kubectl eno doctor")
+}
+
+async fn watch(
+    flags: &PodsListFlags,
+    watched: &ListWatchFlags,
+    cli: &Cli,
+    format: Format,
+) -> Result<ExitCode, Failure> {
+    let stage = Stage::open(matches!(format, Format::Text { .. }), cli.global.verbosity);
+    let (cluster, namespace) = crate::cmd::cluster(cli, CONCURRENCY, &stage.warnings)?;
+    let namespace = Some(namespace).filter(|_| !flags.all_namespaces);
+    let place = Place::new(&cluster, &flags.outbox.webhook_namespace)?;
+    let outbox = Some(place.home().await?);
+    let query = Query { namespace: namespace.clone(), ..Query::default() };
+    let feed = Feed::start(&cluster, Wants { query, outbox, only_pods: true, ..Wants::default() }).await?;
+    if feed.snapshot().outbox.is_missing() {
+        stage.warnings.warn(none_kept(place.namespace));
+    }
+    let selected = selection(flags, namespace.as_deref());
+    let listing = watch::list::Listing {
+        selected: Selected { keeps: Box::new(move |_, item| selected(item)), older_than: None },
+        patience: SignedDuration::try_from(flags.stuck_after).map_err(Failure::local)?,
+        namespace: namespace.as_deref(),
+        format,
+        sort_by: flags.sort_by.clone(),
+        output: &flags.output,
+        watch: watched,
+    };
+    let mut list = List::new(listing, &feed)?;
+    stage.watch(feed, &mut list, watched.timeout).await
+}
+
 fn items(outbox: &Outbox, pods: &[Pod], now: Timestamp, patience: SignedDuration) -> Vec<PodItem> {
     let pods: BTreeMap<&str, &Pod> = pods.iter().map(|pod| (pod.metadata.uid.as_str(), pod)).collect();
-    let item = |(uid, entry): (&String, _)| PodItem::new(uid, entry, pods.get(uid.as_str()).copied(), now, patience);
-    outbox.entries.iter().map(item).collect()
+    let item = |(uid, entry): (&str, _)| PodItem::new(uid, entry, pods.get(uid).copied(), now, patience);
+    outbox.entries().into_iter().map(item).collect()
 }
 
 impl crate::cluster::Cluster {

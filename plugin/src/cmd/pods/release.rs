@@ -12,28 +12,34 @@ use eno_shared::pods::pod::Pod;
 
 use crate::cli::{Cli, DryRun, PodsReleaseFlags};
 use crate::cluster::goes_into_url;
-use crate::confirm::{Question, confirm};
+use crate::confirm::Question;
 use crate::failure::{Failure, REFUSED};
 use crate::outbox::Place;
-use crate::output;
 use crate::output::table::sanitized;
-use crate::warnings::say;
 use crate::writer::Writer;
 
 pub(super) async fn run(flags: &PodsReleaseFlags, cli: &Cli) -> Result<ExitCode, Failure> {
-    let writer = Writer::open(&flags.write, cli)?;
+    with(flags, &Writer::open(&flags.write, cli)?).await
+}
+
+/// The same with a writer of the caller's.
+///
+/// # Errors
+/// It may not be released, or a request fails.
+pub(in crate::cmd) async fn with(flags: &PodsReleaseFlags, writer: &Writer) -> Result<ExitCode, Failure> {
+    let dialogue = &writer.dialogue;
     let name = flags.pod.strip_prefix("pod/").unwrap_or(&flags.pod);
     goes_into_url("resource name", name)?;
     let place = Place::new(&writer.cluster, &flags.outbox.webhook_namespace)?;
-    let pod = assessed(name, &writer).await?;
+    let pod = assessed(name, writer).await?;
     let outbox = place.read().await?;
-    say(sanitized(&format!("pod/{name} is being deleted, and its node {}", off(&pod))));
-    say("This deletes it at once: its node is not asked.");
-    if !outbox.entries.contains_key(pod.identity()) {
-        say("Warning: no eno-webhook follows it: nobody will be told of its end");
+    dialogue.say(sanitized(&format!("pod/{name} is being deleted, and its node {}", off(&pod))));
+    dialogue.say("This deletes it at once: its node is not asked.");
+    if outbox.get(pod.identity()).is_none() {
+        dialogue.say("Warning: no eno-webhook follows it: nobody will be told of its end");
     }
     if !pod.metadata.finalizers.is_empty() {
-        say(sanitized(&format!(
+        dialogue.say(sanitized(&format!(
             "Warning: it stays until others take their finalizers off: {}",
             pod.metadata.finalizers.join(", ")
         )));
@@ -41,13 +47,13 @@ pub(super) async fn run(flags: &PodsReleaseFlags, cli: &Cli) -> Result<ExitCode,
     let dry_run = flags.write.dry_run;
     if dry_run == DryRun::None && !flags.write.yes {
         let question = Question::Type { what: "the name", word: name.to_owned() };
-        if !confirm(&question, "release", "--yes")? {
-            say("release is cancelled");
+        if !dialogue.confirm(&question, "release", "--yes").await? {
+            dialogue.say("release is cancelled");
             return Ok(ExitCode::SUCCESS);
         }
     }
     // A person takes time to answer.
-    let now = assessed(name, &writer).await?;
+    let now = assessed(name, writer).await?;
     if (&now.metadata.uid, &now.metadata.resource_version) != (&pod.metadata.uid, &pod.metadata.resource_version) {
         return Err(changed(name));
     }
@@ -63,7 +69,7 @@ pub(super) async fn run(flags: &PodsReleaseFlags, cli: &Cli) -> Result<ExitCode,
             Written::Changed => return Err(changed(name)),
         }
     }
-    output::lines(vec![sanitized(&format!("pod/{name} force deleted{}", dry_run.suffix()))])?;
+    dialogue.result(&format!("pod/{name} force deleted{}", dry_run.suffix()))?;
     Ok(ExitCode::SUCCESS)
 }
 

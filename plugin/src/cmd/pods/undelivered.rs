@@ -16,7 +16,7 @@ pub(super) async fn run(flags: &PodsUndeliveredFlags, cli: &Cli) -> Result<ExitC
     let format = Format::parse(&flags.output)?;
     let (cluster, _) = crate::cmd::cluster(cli, 1, &Warnings::default())?;
     let outbox = Place::new(&cluster, &flags.outbox.webhook_namespace)?.read().await?;
-    let letters = outbox.entries.values().flat_map(|entry| &entry.undelivered);
+    let letters = outbox.entries().into_values().flat_map(|entry| &entry.undelivered);
     let mut items: Vec<LetterItem> =
         letters.map(LetterItem::new).filter(|letter| !flags.dead || letter.is_dead()).collect();
     let by = flags.sort_by.as_deref().unwrap_or("AGE");

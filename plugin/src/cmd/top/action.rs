@@ -25,14 +25,18 @@ impl Action {
             (Command::Release { force }, Kind::Slice | Kind::Composition) => {
                 ("release", Some(format!("{}/{}", kind.singular(), place.1)), &place.0, force)
             }
-            (Command::Release { .. }, _) => return Err("only slices and compositions can be released"),
+            (Command::Release { force: false }, Kind::Pod) => ("pods release", Some(place.1.clone()), &place.0, false),
+            (Command::Release { force: true }, Kind::Pod) => {
+                return Err("no pod is released against the rules: it might still run");
+            }
+            (Command::Release { .. }, _) => return Err("only slices, compositions and pods can be released"),
             (Command::Resynth { force }, _) => {
                 let (namespace, name) = composition.ok_or("no composition owns it: there is nothing to synthesize")?;
                 ("resynth", Some(format!("{}/{name}", Kind::Composition.singular())), namespace, force)
             }
             (_, _) => return Err("that changes nothing"),
         };
-        let mut words = vec![verb.to_owned()];
+        let mut words: Vec<String> = verb.split(' ').map(str::to_owned).collect();
         words.extend(object);
         words.extend(force.then(|| "--force".to_owned()));
         Ok(Action { namespace: namespace.clone(), words })
@@ -46,8 +50,8 @@ impl Action {
         Self::of(command, row.kind, &row.place, row.composition.as_ref())
     }
 
-    /// Does it release, and write a backup?
-    pub fn is_release(&self) -> bool {
+    /// Does it write a backup?
+    pub fn writes_backup(&self) -> bool {
         self.words.first().is_some_and(|word| word == "release")
     }
 
@@ -84,6 +88,7 @@ mod tests {
         let release = Command::Release { force: false };
         assert_eq!(shown(Command::Cleanup, Kind::Pod, None).unwrap(), "kubectl eno cleanup -n team-a");
         assert_eq!(shown(release, Kind::Slice, None).unwrap(), "kubectl eno release resourceslice/x -n team-a");
+        assert_eq!(shown(release, Kind::Pod, None).unwrap(), "kubectl eno pods release x -n team-a");
         assert_eq!(
             shown(Command::Resynth { force: true }, Kind::Slice, Some("web")).unwrap(),
             "kubectl eno resynth composition/web --force -n team-a"
@@ -92,7 +97,9 @@ mod tests {
 
     #[test]
     fn says_where_a_key_means_nothing() {
-        assert!(shown(Command::Release { force: true }, Kind::Pod, Some("web")).is_err());
+        assert!(
+            shown(Command::Release { force: true }, Kind::Pod, Some("web")).unwrap_err().contains("might still run")
+        );
         assert!(shown(Command::Resynth { force: false }, Kind::Slice, None).unwrap_err().contains("no composition"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use eno_shared::names::WEBHOOK_NAMESPACE;
+use eno_shared::pods::outbox::Entry;
 use jiff::{SignedDuration, Timestamp};
 
 use super::keys::Tab;
@@ -12,8 +14,10 @@ use crate::dump::Dump;
 use crate::failure::Failure;
 use crate::item::Item;
 use crate::item::composition::CompositionItem;
+use crate::item::pod::PodItem;
 use crate::live::board::{Board, Judged, Turn};
 use crate::live::{Change, Connection, Feed, Wants};
+use crate::outbox;
 use crate::query::{Depth, Query};
 use crate::snapshot::Snapshot;
 use crate::surroundings::Pod;
@@ -29,6 +33,8 @@ enum Origin {
 /// What there is, and what was told of it.
 pub(super) struct Facts {
     origin: Origin,
+    /// All, where there is none.
+    namespace: Option<String>,
     patience: SignedDuration,
     slices: Board<Item>,
     compositions: Board<CompositionItem>,
@@ -45,8 +51,11 @@ impl Facts {
         namespace: Option<String>,
         patience: SignedDuration,
     ) -> Result<Self, Failure> {
-        let feed = Feed::start(cluster, Wants { query: query(namespace), pods: true, ..Wants::default() }).await?;
-        Ok(Self::new(Origin::Feed(Box::new(feed)), patience))
+        // Not everyone may read what the webhook keeps of pods: it says more of them, and is not needed.
+        let outbox = outbox::Place::new(cluster, WEBHOOK_NAMESPACE)?.home().await.ok();
+        let wants = Wants { query: query(namespace.clone()), pods: true, outbox, ..Wants::default() };
+        let feed = Feed::start(cluster, wants).await?;
+        Ok(Self::new(Origin::Feed(Box::new(feed)), namespace, patience))
     }
 
     /// Of files.
@@ -55,13 +64,13 @@ impl Facts {
     /// The slices cannot be read.
     pub fn of_dump(dump: &Dump, namespace: Option<String>, patience: SignedDuration) -> Result<Self, Failure> {
         let pods = dump.pods(namespace.as_deref());
-        let snapshot = dump.snapshot(&query(namespace))?;
-        Ok(Self::new(Origin::Still(Box::new(snapshot), pods), patience))
+        let snapshot = dump.snapshot(&query(namespace.clone()))?;
+        Ok(Self::new(Origin::Still(Box::new(snapshot), pods), namespace, patience))
     }
 
-    fn new(origin: Origin, patience: SignedDuration) -> Self {
+    fn new(origin: Origin, namespace: Option<String>, patience: SignedDuration) -> Self {
         let (slices, compositions) = (Board::new(patience), Board::new(patience));
-        Facts { origin, patience, slices, compositions, pods: BTreeMap::new() }
+        Facts { origin, namespace, patience, slices, compositions, pods: BTreeMap::new() }
     }
 
     fn snapshot(&self) -> &Snapshot {
@@ -133,14 +142,25 @@ impl Facts {
         events
     }
 
-    /// Pods are few: all are judged again, and those told of that are shown otherwise.
+    /// Pods are few: all are judged again, and those told of that are shown otherwise. A name has one row: that of the pod
+    /// that exists, else of one that the webhook follows or has yet to tell of.
     fn turned_pods(&mut self) -> Option<Event> {
         let (snapshot, pods) = match &self.origin {
             Origin::Feed(feed) => (feed.snapshot(), feed.pods()),
             Origin::Still(snapshot, pods) => (snapshot.as_ref(), pods),
         };
-        let row = |pod| Row::of_pod(pod, &snapshot.namespaces, snapshot.now, self.patience);
-        let now: BTreeMap<Place, Row> = pods.iter().map(|(place, pod)| (place.clone(), row(pod))).collect();
+        let follow =
+            |uid: &str, entry: &Entry, pod: Option<&Pod>| PodItem::new(uid, entry, pod, snapshot.now, self.patience);
+        let row = |pod: &Pod| {
+            let row = Row::of_pod(pod, &snapshot.namespaces, snapshot.now, self.patience);
+            let uid = &pod.metadata.uid;
+            snapshot.outbox.get(uid).map(|entry| follow(uid, entry, Some(pod))).iter().fold(row, Row::with_end)
+        };
+        let followed = snapshot.outbox.entries().into_iter().map(|(uid, entry)| follow(uid, entry, None));
+        let followed = followed.filter(|item| self.namespace.as_deref().is_none_or(|home| item.concerns(home)));
+        let mut now: BTreeMap<Place, Row> =
+            followed.map(|item| Row::of_followed(&item)).map(|row| (row.place.clone(), row)).collect();
+        now.extend(pods.iter().map(|(place, pod)| (place.clone(), row(pod))));
         let gone = self.pods.keys().filter(|place| !now.contains_key(*place)).map(|place| (place.clone(), None));
         let turned = now.iter().filter(|(place, row)| self.pods.get(*place) != Some(row));
         let turns: Vec<_> = gone.chain(turned.map(|(place, row)| (place.clone(), Some(row.clone())))).collect();

@@ -132,7 +132,7 @@ pub(super) const BINDINGS: &[Binding] = &[
     ),
     binding(
         "r, R",
-        "release the row: take Eno's finalizer off; R with --force",
+        "release: take Eno's finalizer off, or end a pod; R with --force",
         "release",
         &[
             (KeyCode::Char('r'), Command::Release { force: false }),

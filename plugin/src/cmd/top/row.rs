@@ -7,6 +7,7 @@ use super::super::why::target::Kind;
 use crate::age::age;
 use crate::finding::pod::{PodFinding, composition_of};
 use crate::item::composition::{self, CompositionItem};
+use crate::item::pod::PodItem;
 use crate::item::{COLUMNS, Column, Item, none};
 pub(super) use crate::live::Place;
 use crate::output::table::sanitized;
@@ -152,6 +153,48 @@ impl Row {
             message: sanitized(&finding.message),
             cells: cells.map(|cell| sanitized(&cell)).to_vec(),
         }
+    }
+
+    /// Of a pod that eno-webhook follows, or has yet to tell of, as it has written down.
+    pub fn of_followed(item: &PodItem) -> Self {
+        let composition = item.composition().and_then(|composition| composition.split_once('/'));
+        let cells = [
+            item.namespace().to_owned(),
+            item.name().to_owned(),
+            item.composition().map_or_else(none, str::to_owned),
+            item.state().to_owned(),
+            item.cause().map_or_else(none, str::to_owned),
+            item.node().map_or_else(none, str::to_owned),
+            String::new(),
+            String::new(),
+        ];
+        Row {
+            kind: Kind::Pod,
+            place: (item.namespace().to_owned(), item.name().to_owned()),
+            composition: composition.map(|(home, name)| (home.to_owned(), name.to_owned())),
+            stuck: item.is_stuck(),
+            waiting_since: item.since(),
+            created: None,
+            message: "eno-webhook follows it to its end".to_owned(),
+            cells: cells.map(|cell| sanitized(&cell)).to_vec(),
+        }
+    }
+
+    /// Of a pod that exists, with what the webhook has written down of its end. While it lives, the rules say more.
+    pub fn with_end(mut self, item: &PodItem) -> Self {
+        if !item.is_going() {
+            return self;
+        }
+        let followed = Self::of_followed(item);
+        let told = |text: &str| text != none();
+        for (cell, (head, kept)) in self.cells.iter_mut().zip(PODS.iter().zip(followed.cells)) {
+            if head.text == "STATE" || (head.text == "CAUSE" && told(&kept)) {
+                *cell = kept;
+            }
+        }
+        self.stuck |= followed.stuck;
+        self.waiting_since = followed.waiting_since.or(self.waiting_since);
+        self
     }
 
     /// The text of a cell.

@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 
 use super::action::Action;
 use super::model::Event;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, PodsAction, PodsFlags};
 use crate::cluster::Cluster;
-use crate::cmd::{cleanup, release, resynth};
+use crate::cmd::{cleanup, pods, release, resynth};
 use crate::dialogue::{Dialogue, Said};
 use crate::failure::Failure;
 use crate::identity::Identity;
@@ -104,11 +104,11 @@ async fn carry_out(action: &Action, target: Target, dialogue: Dialogue) -> Resul
     let cluster = Cluster { warnings: warnings.clone(), ..cluster };
     let writer = Writer { cluster, namespace: action.namespace.clone(), dialogue };
     writer.dialogue.say(&identity);
-    let releases = action.is_release();
+    let writes_backup = action.writes_backup();
     for dry_run in [true, false] {
         let mut more = vec![];
         more.extend(dry_run.then_some("--dry-run=server"));
-        let elsewhere = releases && !dry_run && backup_dir != ".";
+        let elsewhere = writes_backup && !dry_run && backup_dir != ".";
         more.extend(elsewhere.then_some(["--backup-dir", &backup_dir]).into_iter().flatten());
         writer.dialogue.say(format_args!("$ {}", action.shown(&more)));
         let ended = run(action, &more, &writer).await;
@@ -133,6 +133,9 @@ async fn run(action: &Action, more: &[&str], writer: &Writer) -> Result<ExitCode
         Command::Cleanup(flags) => cleanup::with(flags, writer).await,
         Command::Release(flags) => release::with(flags, writer).await,
         Command::Resynth(flags) => resynth::with(flags, writer).await,
+        Command::Pods(PodsFlags { action: Some(PodsAction::Release(flags)), .. }) => {
+            pods::release::with(flags, writer).await
+        }
         _ => Err(Failure::local(format_args!("{} changes nothing", action.shown(more)))),
     }
 }

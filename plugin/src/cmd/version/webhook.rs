@@ -93,16 +93,14 @@ fn words(pods: &[Value], say: impl Fn(&Value) -> String) -> Vec<String> {
     pods.iter().map(say).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// By its label, else by the tag of its image, else by the digest.
+/// By the tag of its image, which is what runs; else by its label, else by the digest.
 fn version(pod: &Value) -> String {
-    if let Some(version) = pod["metadata"]["labels"][VERSION_LABEL].as_str() {
-        return version.to_owned();
-    }
     let image = text(pod, "/spec/containers/0/image");
     let (named, digest) = image.split_once('@').map_or((image, None), |(named, digest)| (named, Some(digest)));
     // A colon before the last slash is that of a port.
     let tag = named.rsplit('/').next().and_then(|last| last.split_once(':')).map(|(_, tag)| tag);
-    tag.or(digest).unwrap_or("<untagged>").to_owned()
+    let label = pod["metadata"]["labels"][VERSION_LABEL].as_str();
+    tag.or(label).or(digest).unwrap_or("<untagged>").to_owned()
 }
 
 fn mode(pod: &Value) -> String {
@@ -136,8 +134,11 @@ mod tests {
         ] {
             assert_eq!(version(&pod(image, &[])), told);
         }
-        let labelled = json!({"metadata": {"labels": {VERSION_LABEL: "v2"}}});
-        assert_eq!(version(&labelled), "v2");
+        for (image, told) in [("eno-webhook@sha256:ab", "v2"), ("eno-webhook:v3", "v3")] {
+            let mut labelled = pod(image, &[]);
+            labelled["metadata"]["labels"] = json!({VERSION_LABEL: "v2"});
+            assert_eq!(version(&labelled), told);
+        }
     }
 
     #[test]

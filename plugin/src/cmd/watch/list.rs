@@ -13,6 +13,7 @@ use super::{Shown, headline};
 use crate::cli::{ListUntil, ListWatchFlags, OutputFlags, WaitFor};
 use crate::failure::Failure;
 use crate::item::composition::{self, CompositionItem};
+use crate::item::pod::{self, PodItem};
 use crate::item::{self, Column, Item};
 use crate::live::board::{Board, Judged, Selected, Turn, Urgency};
 use crate::live::{Change, Feed, Place};
@@ -24,17 +25,19 @@ use crate::output::{self, Format};
 /// How long what went stays on the screen.
 const MOMENT: Duration = Duration::from_secs(5);
 /// Times that pass make no difference worth a line.
-const TICKING: [&str; 2] = ["AGE", "DELETING"];
+const TICKING: [&str; 3] = ["AGE", "DELETING", "FOR"];
 
 /// An object that is listed.
 pub(in crate::cmd) trait Listed: Judged + Serialize + 'static {
     const COLUMNS: &'static [Column<Self>];
     /// Header of the column whose words are coloured.
     const COLOURED: &'static str;
+    /// Whose states `--until` knows: slices, else compositions. Of pods it asks for none.
     const SLICES: bool;
     /// What people call it.
     const NOUN: &'static str;
-    const SINGULAR: &'static str;
+    /// As `-o name` calls it.
+    fn resource() -> String;
     fn name(&self) -> &str;
     fn uid(&self) -> &str;
 }
@@ -44,7 +47,9 @@ impl Listed for Item {
     const COLOURED: &'static str = "VERDICT";
     const SLICES: bool = true;
     const NOUN: &'static str = "slice";
-    const SINGULAR: &'static str = ResourceSlice::SINGULAR;
+    fn resource() -> String {
+        format!("{}.{ENO_GROUP}", ResourceSlice::SINGULAR)
+    }
     fn name(&self) -> &str {
         self.name()
     }
@@ -58,7 +63,25 @@ impl Listed for CompositionItem {
     const COLOURED: &'static str = "STATE";
     const SLICES: bool = false;
     const NOUN: &'static str = Composition::SINGULAR;
-    const SINGULAR: &'static str = Composition::SINGULAR;
+    fn resource() -> String {
+        format!("{}.{ENO_GROUP}", Composition::SINGULAR)
+    }
+    fn name(&self) -> &str {
+        self.name()
+    }
+    fn uid(&self) -> &str {
+        self.uid()
+    }
+}
+
+impl Listed for PodItem {
+    const COLUMNS: &'static [Column<Self>] = &pod::COLUMNS;
+    const COLOURED: &'static str = "STATE";
+    const SLICES: bool = false;
+    const NOUN: &'static str = "pod";
+    fn resource() -> String {
+        "pod".to_owned()
+    }
     fn name(&self) -> &str {
         self.name()
     }
@@ -287,7 +310,7 @@ impl<I: Listed> Shown for List<I> {
             }
             Format::Name => {
                 let line = |(event, item, _): (&str, &I, _)| {
-                    let name = sanitized(&format!("{}.{ENO_GROUP}/{}", I::SINGULAR, item.name()));
+                    let name = sanitized(&format!("{}/{}", I::resource(), item.name()));
                     if event == "DELETED" { format!("{name} deleted\n") } else { name + "\n" }
                 };
                 Ok(events.map(line).collect())

@@ -5,6 +5,7 @@ use eno_shared::Lookup;
 use eno_shared::api::{Composition, Metadata, OwnerReference};
 
 use super::*;
+use crate::outbox::Outbox;
 use crate::snapshot::{Namespaces, Read, Seen};
 
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
@@ -38,6 +39,8 @@ fn snapshot(now: i64, deleting: bool) -> Snapshot {
         slices_incomplete: None,
         missing: vec![],
         namespaces: Namespaces::new(Read { compositions, ..Read::default() }, BTreeMap::new()),
+        pods: BTreeMap::new(),
+        outbox: Outbox::default(),
     }
 }
 

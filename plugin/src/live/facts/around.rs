@@ -7,7 +7,8 @@ use eno_shared::api::{Kind, Symphony, decode_value};
 use serde_json::Value;
 
 use super::{Facts, named, place_of};
-use crate::live::Place;
+use crate::item::pod;
+use crate::live::{Change, Place};
 use crate::surroundings::Listing;
 
 impl Facts {
@@ -77,12 +78,25 @@ impl Facts {
         self.symphonies.items.retain(|known| place_of(&known.metadata) != *place);
     }
 
+    /// A shard of the outbox of pods was made or changed.
+    pub(in crate::live) fn shard_exists(&mut self, object: Value) {
+        self.snapshot.outbox.put(object, &self.cluster_uid, &self.warnings);
+    }
+
+    /// What may be shown otherwise of the pods that are followed: those that are, and those that were when this was asked
+    /// last. They are few, and cheap to judge.
+    pub(in crate::live) fn settle_pods(&mut self, change: &mut Change) {
+        let now: BTreeSet<Place> = pod::places(&self.snapshot.outbox).collect();
+        change.followed.extend(std::mem::replace(&mut self.followed, now.clone()));
+        change.followed.extend(now);
+    }
+
     /// A pod was made or changed.
     pub(in crate::live) fn pod_exists(&mut self, object: Value) {
         let place = named(&object);
         // Pods decide nothing: one that does not decode is not shown.
         if let Ok(pod) = serde_json::from_value(object) {
-            self.pods.insert(place, pod);
+            self.snapshot.pods.insert(place, pod);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(in crate::cmd::top) const WORDS: &[(&str, &str)] = &[
     ("order, reverse", "sort by the next: stuck, name, state, age; the other way round"),
     ("why NAME", "the facts, the verdict, what to do next; NAME may be NAMESPACE/NAME"),
     ("cleanup NAME", "clean up its namespace: collect and release what the verdicts say"),
-    ("release NAME [--force]", "take Eno's finalizer off"),
+    ("release NAME [--force]", "take Eno's finalizer off; of a pod whose node is gone: end it"),
     ("resynth NAME [--force]", "ask for a new synthesis of its composition"),
     ("stop", "stop a command that is at work"),
     ("help", "these words"),
