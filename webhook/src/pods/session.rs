@@ -36,7 +36,7 @@ use crate::controllers::report::Reporter;
 use crate::leader::Leadership;
 
 /// How many looks are under way at once.
-const LOOKS: usize = 64;
+const LOOKS: usize = 32;
 /// After how long a list that nobody believes is read again.
 const LIST_AGAIN: Duration = Duration::from_secs(5);
 /// How often pods are counted, and what found no place before is tried again.
