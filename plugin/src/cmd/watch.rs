@@ -47,6 +47,8 @@ pub(super) struct Stage {
     /// Where the cluster says what could not be read: a screen is not written over.
     pub warnings: Warnings,
     said: BTreeSet<String>,
+    /// Was it told that the connection is lost? One loss is told once, whatever each attempt says of it.
+    lost: bool,
 }
 
 impl Stage {
@@ -54,7 +56,7 @@ impl Stage {
     pub(super) fn open(text: bool, verbosity: u8) -> Self {
         let screen = if text && verbosity < SHOWS_REQUESTS { Screen::open() } else { None };
         let warnings = if screen.is_some() { Warnings::held() } else { Warnings::default() };
-        Stage { screen, warnings, said: BTreeSet::new() }
+        Stage { screen, warnings, said: BTreeSet::new(), lost: false }
     }
 
     /// Watches until it is over, the time is, or somebody interrupts.
@@ -97,12 +99,16 @@ impl Stage {
         let Some(screen) = &mut self.screen else {
             output::write(&shown.news(feed)?)?;
             if connection {
-                say(match feed.connection() {
-                    Connection::Live => "Warning: connected again: what is shown is current".to_owned(),
-                    Connection::Stale { why, .. } => {
-                        sanitized(&format!("Warning: the connection is lost, what was shown is stale: {why}"))
+                match (
+                    std::mem::replace(&mut self.lost, matches!(feed.connection(), Connection::Stale { .. })),
+                    feed.connection(),
+                ) {
+                    (true, Connection::Live) => say("Warning: connected again: what is shown is current"),
+                    (false, Connection::Stale { why, .. }) => {
+                        say(sanitized(&format!("Warning: the connection is lost, what was shown is stale: {why}")));
                     }
-                });
+                    (true, Connection::Stale { .. }) | (false, Connection::Live) => {}
+                }
             }
             return Ok(());
         };
