@@ -99,19 +99,6 @@ pub struct Place<'a> {
 }
 
 #[derive(Deserialize)]
-struct List {
-    metadata: ListMetadata,
-    #[serde(default)]
-    items: Vec<ConfigMap>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ListMetadata {
-    r#continue: Option<String>,
-}
-
-#[derive(Deserialize)]
 struct ConfigMap {
     metadata: Metadata,
     #[serde(default)]
@@ -135,16 +122,11 @@ impl<'a> Place<'a> {
     pub async fn read(&self) -> Result<Outbox, Failure> {
         let uid = self.cluster_uid().await?;
         let mut outbox = Outbox::default();
-        let mut selection = ListParams::default().labels(&selector()).limit(PAGE);
-        loop {
-            let request = Request::new(self.path()).list(&selection).map_err(Failure::local)?;
-            let List { metadata, items } = self.get(request, "configmaps").await?;
-            items.into_iter().for_each(|shard| outbox.take(shard, &uid, &self.cluster.warnings));
-            selection.continue_token = metadata.r#continue.filter(|token| !token.is_empty());
-            if selection.continue_token.is_none() {
-                return Ok(outbox);
-            }
-        }
+        let selection = ListParams::default().labels(&selector()).limit(PAGE);
+        let shards = self.cluster.core_list(&self.path(), &selection).await;
+        let shards: Vec<ConfigMap> = shards.map_err(|error| Failure::core(&error, "configmaps", &self.cluster.host))?;
+        shards.into_iter().for_each(|shard| outbox.take(shard, &uid, &self.cluster.warnings));
+        Ok(outbox)
     }
 
     /// Asks the leader for something; returns the name of the request.

@@ -185,35 +185,18 @@ impl Cluster {
         listing
     }
 
-    /// Objects of the core group that have this label, page by page.
+    /// Objects of the core group.
     ///
     /// # Errors
     /// They cannot be read.
-    pub async fn core_list<T: DeserializeOwned>(&self, path: &str, label: &str) -> Result<Vec<T>, client::ReadError> {
-        #[derive(serde::Deserialize)]
-        struct Page<T> {
-            #[serde(default)]
-            metadata: PageMetadata,
-            items: Option<Vec<T>>,
-        }
-        #[derive(serde::Deserialize, Default)]
-        #[serde(default)]
-        struct PageMetadata {
-            r#continue: Option<String>,
-        }
-        let mut selection = ListParams::default().labels(label).limit(500);
-        let mut all = vec![];
-        loop {
-            let request = Request::new(path).list(&selection).map_err(kube::Error::BuildRequest)?;
-            let answer = tokio::time::timeout(self.timeout, self.client.request_text(request)).await;
-            let text = answer.map_err(|_| client::ReadError::TimedOut(self.timeout))??;
-            let page: Page<T> = serde_json::from_str(&text).map_err(client::ReadError::Malformed)?;
-            all.extend(page.items.unwrap_or_default());
-            selection.continue_token = page.metadata.r#continue.filter(|token| !token.is_empty());
-            if selection.continue_token.is_none() {
-                return Ok(all);
-            }
-        }
+    pub async fn core_list<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        selection: &ListParams,
+    ) -> Result<Vec<T>, client::ReadError> {
+        let (objects, _) = client::list_json(&self.client, path, false, selection, self.timeout).await?;
+        let decoded = objects.into_iter().map(serde_json::from_value).collect::<Result<_, _>>();
+        decoded.map_err(client::ReadError::Malformed)
     }
 
     /// An object of the core group.

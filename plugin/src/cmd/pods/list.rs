@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL};
 use jiff::{SignedDuration, Timestamp};
+use kube::core::params::ListParams;
 
 use crate::cli::{Cli, ListWatchFlags, PodsListFlags};
 use crate::cluster::goes_into_url;
@@ -125,7 +126,8 @@ impl crate::cluster::Cluster {
     async fn pods(&self, namespace: Option<&str>) -> Vec<Pod> {
         let path =
             namespace.map_or_else(|| "/api/v1/pods".to_owned(), |name| format!("/api/v1/namespaces/{name}/pods"));
-        match self.core_list(&path, &format!("{MANAGED_BY_LABEL}={MANAGED_BY_ENO}")).await {
+        let selection = ListParams::default().labels(&format!("{MANAGED_BY_LABEL}={MANAGED_BY_ENO}"));
+        match self.core_list(&path, &selection).await {
             Ok(pods) => pods,
             Err(error) => {
                 self.warnings.warn(format!("cannot list pods: {error}"));
