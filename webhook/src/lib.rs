@@ -13,6 +13,7 @@
 
 pub mod admission;
 mod args;
+pub mod body;
 pub mod candidates;
 pub mod certificates;
 pub mod clock;

@@ -4,45 +4,30 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use bytes::{Bytes, BytesMut};
 use futures::FutureExt;
-use http_body_util::BodyExt;
 use serde_json::json;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 use crate::admission::Admission;
+use crate::body::{self, Unread};
 use crate::deadline::Deadline;
 use crate::health::Health;
 use crate::hooks::Hook;
 use crate::review::{self, BadReview};
-
-/// The largest body: two objects of the 3 MiB that the API server takes, and what surrounds them.
-pub const LARGEST_BODY: usize = 7 * 1024 * 1024;
-
-/// What the bodies of all calls may hold together until they are answered. Whoever reaches the port may send some: without
-/// a bound they would use up the memory.
-const ROOM: usize = 256 * 1024 * 1024;
 
 /// Why a call gets no review for an answer.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("content type {0:?} is not application/json")]
     NotJson(String),
-    #[error("the body is larger than {LARGEST_BODY} bytes")]
-    TooLarge,
-    #[error("too many large bodies at once; try again")]
-    NoRoom,
-    #[error("the body did not arrive in time")]
-    TooSlow,
-    #[error("the body broke off: {0}")]
-    BrokenOff(axum::Error),
+    #[error(transparent)]
+    Unread(#[from] Unread),
     #[error(transparent)]
     Bad(#[from] BadReview),
     #[error("the webhook failed on this call; its logs say why")]
@@ -52,7 +37,7 @@ enum Refusal {
 /// The hooks.
 pub fn router(admission: Arc<Admission>, health: Health) -> Router {
     let mut router = Router::new();
-    let room = Arc::new(Semaphore::new(ROOM));
+    let room = Arc::new(Semaphore::new(body::ROOM));
     for hook in Hook::ALL {
         let room = Arc::clone(&room);
         let handler = move |State(admission): State<Arc<Admission>>, request: Request| async move {
@@ -77,7 +62,7 @@ pub fn router(admission: Arc<Admission>, health: Health) -> Router {
 async fn answer(hook: Hook, admission: &Admission, room: &Semaphore, request: Request) -> Result<Response, Refusal> {
     let deadline = Deadline::of_query(request.uri().query());
     is_json(request.headers())?;
-    let (body, _room) = read(request.into_body(), deadline, room).await?;
+    let (body, _room) = body::read(request.into_body(), deadline, room).await?;
     let request = review::parse(hook, &body)?;
     Ok(Json(admission.review(hook, &request, deadline).await).into_response())
 }
@@ -88,30 +73,6 @@ fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
     if media_type.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Refusal::NotJson(value.to_owned())) }
 }
 
-/// Reads a body into one buffer. It takes room for what has arrived, and not for what is announced: who wants to take all
-/// room must send as much.
-async fn read(mut body: Body, deadline: Deadline, room: &Semaphore) -> Result<(Bytes, SemaphorePermit<'_>), Refusal> {
-    use axum::body::HttpBody;
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > LARGEST_BODY {
-        return Err(Refusal::TooLarge);
-    }
-    let take = |bytes: usize| room.try_acquire_many(bytes.try_into().unwrap_or(u32::MAX)).map_err(|_| Refusal::NoRoom);
-    let mut read = BytesMut::with_capacity(announced);
-    let mut taken = take(0)?;
-    loop {
-        let frame = tokio::time::timeout_at(deadline.at(), body.frame()).await.map_err(|_| Refusal::TooSlow)?;
-        let Some(frame) = frame else { return Ok((read.freeze(), taken)) };
-        // A frame that is not data is a trailer.
-        let Ok(data) = frame.map_err(Refusal::BrokenOff)?.into_data() else { continue };
-        if read.len() + data.len() > LARGEST_BODY {
-            return Err(Refusal::TooLarge);
-        }
-        taken.merge(take(data.len())?);
-        read.extend_from_slice(&data);
-    }
-}
-
 /// A panic ends one call, and not the connection: the API server would see no more than EOF.
 async fn catch_panic<T>(call: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
     AssertUnwindSafe(call).catch_unwind().await.unwrap_or(Err(Refusal::Panicked))
@@ -120,10 +81,10 @@ async fn catch_panic<T>(call: impl Future<Output = Result<T, Refusal>>) -> Resul
 fn refuse(hook: Hook, admission: &Admission, refusal: &Refusal) -> Response {
     let (code, reason, cause) = match refusal {
         Refusal::NotJson(_) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", "content_type"),
-        Refusal::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", "too_large"),
-        Refusal::NoRoom => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", "no_room"),
-        Refusal::TooSlow => (StatusCode::REQUEST_TIMEOUT, "Timeout", "too_slow"),
-        Refusal::BrokenOff(_) => (StatusCode::BAD_REQUEST, "BadRequest", "broken_off"),
+        Refusal::Unread(Unread::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", "too_large"),
+        Refusal::Unread(Unread::NoRoom) => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", "no_room"),
+        Refusal::Unread(Unread::TooSlow) => (StatusCode::REQUEST_TIMEOUT, "Timeout", "too_slow"),
+        Refusal::Unread(Unread::BrokenOff(_)) => (StatusCode::BAD_REQUEST, "BadRequest", "broken_off"),
         Refusal::Bad(bad) => (StatusCode::BAD_REQUEST, "BadRequest", cause(bad)),
         Refusal::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, "InternalError", "panic"),
     };
@@ -159,17 +120,5 @@ mod tests {
     async fn a_panic_becomes_a_refusal() {
         let refusal = catch_panic::<()>(async { panic!("a bug") }).await.unwrap_err();
         assert!(matches!(refusal, Refusal::Panicked));
-    }
-
-    #[tokio::test]
-    async fn bodies_share_a_bounded_room_until_they_are_answered() {
-        let room = Semaphore::new(8);
-        let read = |bytes: usize| read(Body::from(vec![b' '; bytes]), Deadline::of_query(None), &room);
-        let (body, held) = read(5).await.unwrap();
-        assert_eq!(body.len(), 5);
-        assert!(matches!(read(5).await, Err(Refusal::NoRoom)));
-        assert!(read(3).await.is_ok(), "a refused body holds nothing");
-        drop(held);
-        assert!(read(8).await.is_ok());
     }
 }
