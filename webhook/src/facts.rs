@@ -1,10 +1,10 @@
 //! What a rule wants to know, read live within the time that the call has.
-//!
-//! Reads are not shared between calls: a read that began before a call did may be of a time before the change that the call
-//! follows.
+
+mod flights;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use eno_shared::admission::composition::{Evidence, Wanted, wanted};
 use eno_shared::api::{Composition, Kind, ResourceSlice, Symphony};
@@ -21,9 +21,12 @@ use crate::admission::definitions::Definition;
 use crate::candidates::Candidates;
 use crate::deadline::Deadline;
 use crate::metrics::Metrics;
+use flights::Flights;
 
 /// How many objects are read at once for one answer.
 const PARALLEL: usize = 16;
+/// How long a read may take that calls share. They wait for it as long as they have time.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Reads facts.
 #[derive(Clone)]
@@ -31,13 +34,15 @@ pub struct Facts {
     client: Client,
     candidates: Candidates,
     metrics: Metrics,
+    /// By namespace and name. When a composition is deleted, all its slices are asked about at once.
+    compositions: Flights<(String, String), Lookup<Arc<Composition>>>,
 }
 
 impl Facts {
     /// Reads by this client, finding whom to read by these candidates.
     #[must_use]
     pub fn new(client: Client, candidates: Candidates, metrics: Metrics) -> Self {
-        Facts { client, candidates, metrics }
+        Facts { client, candidates, metrics, compositions: Flights::default() }
     }
 
     /// The compositions that decide about a slice: its owner and those that may refer to it.
@@ -49,8 +54,7 @@ impl Facts {
         names.extend(owner.map(|owner| owner.name.clone()));
         names.sort();
         names.dedup();
-        let read = self.each::<Composition>(namespace, names, deadline).await;
-        Compositions::whole(read.into_iter().map(|(name, lookup)| (name, lookup.map(Arc::new))))
+        Compositions::whole(self.compositions(namespace, names, deadline).await)
     }
 
     /// All compositions of a namespace; the owner alone where they cannot be listed.
@@ -58,18 +62,40 @@ impl Facts {
         let everything = ListParams::default();
         let all = list::<Composition>(&self.client, Some(namespace), &everything, deadline.remaining());
         // At once: a list that hangs must not use up the owner's time.
-        let owner = self.each::<Composition>(namespace, owner.map(str::to_owned), deadline);
+        let owner = self.compositions(namespace, owner.map(str::to_owned), deadline);
         let (all, owner) = tokio::join!(in_time(deadline, all), owner);
         self.metrics.read(Composition::PLURAL, if all.is_ok() { "found" } else { "unknown" });
         match all {
             Ok(all) => {
                 Compositions::whole(all.into_iter().map(|Listed { name, object, .. }| (name, object.map(Arc::new))))
             }
-            Err(error) => Compositions::partial(
-                owner.into_iter().map(|(name, lookup)| (name, lookup.map(Arc::new))),
-                format!("the compositions of namespace {namespace}: {error}"),
-            ),
+            Err(error) => Compositions::partial(owner, format!("the compositions of namespace {namespace}: {error}")),
         }
+    }
+
+    async fn compositions(
+        &self,
+        namespace: &str,
+        names: impl IntoIterator<Item = String>,
+        deadline: Deadline,
+    ) -> Vec<(String, Lookup<Arc<Composition>>)> {
+        let reads = names.into_iter().map(|name| async move {
+            let lookup = self.composition(namespace, &name, deadline).await;
+            (name, lookup)
+        });
+        at_once(reads).await
+    }
+
+    /// A read that calls share. It has a time of its own: none of them may cut it short for the others.
+    async fn composition(&self, namespace: &str, name: &str, deadline: Deadline) -> Lookup<Arc<Composition>> {
+        let key = (namespace.to_owned(), name.to_owned());
+        let (facts, (namespace, of)) = (self.clone(), key.clone());
+        let read = self.compositions.read(key, move || async move {
+            facts.one(&namespace, &of, Deadline::within(LONGEST)).await.map(Arc::new)
+        });
+        let left = deadline.remaining();
+        let late = |_| Lookup::Unknown(format!("{} {name}: {}", Composition::SINGULAR, ReadError::TimedOut(left)));
+        tokio::time::timeout(left, read).await.unwrap_or_else(late)
     }
 
     /// What decides whether a composition may lose its finalizer.
@@ -82,7 +108,11 @@ impl Facts {
                 None => None,
             }
         };
-        let (symphony, slices) = tokio::join!(symphony, self.each(namespace, slices, deadline));
+        let slices = at_once(slices.into_iter().map(|name| async move {
+            let lookup = self.one::<ResourceSlice>(namespace, &name, deadline).await;
+            (name, lookup)
+        }));
+        let (symphony, slices) = tokio::join!(symphony, slices);
         Evidence { symphony, slices }
     }
 
@@ -115,24 +145,16 @@ impl Facts {
         lookup
     }
 
-    async fn each<K: Kind + Send>(
-        &self,
-        namespace: &str,
-        names: impl IntoIterator<Item = String>,
-        deadline: Deadline,
-    ) -> Vec<(String, Lookup<K>)> {
-        let reads = names.into_iter().map(|name| async move {
-            let lookup = self.one(namespace, &name, deadline).await;
-            (name, lookup)
-        });
-        stream::iter(reads.collect::<Vec<_>>()).buffered(PARALLEL).collect().await
-    }
-
     async fn one<K: Kind>(&self, namespace: &str, name: &str, deadline: Deadline) -> Lookup<K> {
         let lookup = lookup::<K>(&self.client, Some(namespace), name, deadline.remaining()).await;
         self.metrics.read(K::PLURAL, result(&lookup));
         lookup
     }
+}
+
+/// What the reads say, a few at once.
+async fn at_once<T>(reads: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    stream::iter(reads.collect::<Vec<_>>()).buffered(PARALLEL).collect().await
 }
 
 #[derive(Clone, Deserialize)]
