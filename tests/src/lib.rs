@@ -7,6 +7,7 @@
 //! - [`plugin`] runs `kubectl eno` as kubectl does, and in a [`terminal`] where it asks.
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for; [`receiver`] is told of destroyed pods.
+//! - [`peer`] is the webhook in Go that ours is measured against; [`replay`] makes dumps real, so that two can be asked the same.
 //! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
 //! - [`rollout`] replaces replicas and authorities under load.
 //! - [`release`] is `cargo xtask release`.
@@ -30,6 +31,7 @@ pub mod manifests;
 pub mod modules;
 pub mod namespace;
 pub mod netns;
+pub mod peer;
 pub mod picture;
 pub mod plugin;
 pub mod process;
@@ -37,6 +39,7 @@ pub mod proxy;
 pub mod receiver;
 pub mod reference;
 pub mod release;
+pub mod replay;
 pub mod rollout;
 pub mod scenario;
 pub mod standin;

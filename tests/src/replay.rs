@@ -1,21 +1,50 @@
 //! A dump on the real API server, which sets uids, times and generations by itself: what the dump says of them is carried
 //! over as it stands to each other.
 
+pub mod ask;
+pub mod dump;
+pub mod space;
+
 use anyhow::{Context, Result};
-use eno_tests::cluster::Cluster;
+use futures::{StreamExt, TryStreamExt, stream};
 use jiff::{SignedDuration, Timestamp};
 use kube::ResourceExt;
 use kube::api::{DeleteParams, DynamicObject, PostParams};
 use serde_json::{Map, Value, json};
 
-use crate::dump::Dump;
+use crate::cluster::Cluster;
+use dump::Dump;
 
+/// Dumps at a time.
+const AT_ONCE: usize = 16;
 /// Keeps what is deleted, and decides nothing.
 const KEPT: &str = "example.com/replayed";
 /// The uid of an owner that does not exist.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 /// The times of a synthesis.
 const TIMES: [&str; 5] = ["initialized", "synthesized", "reconciled", "ready", "canceled"];
+
+/// Makes the objects of each dump in a namespace of its own, whose name begins with `hint`. Returns the slices, `None` where the
+/// server refuses what a dump may hold.
+///
+/// # Errors
+/// The server fails on one.
+pub async fn replay_all(cluster: &Cluster, hint: &str, dumps: &[Dump]) -> Result<Vec<Option<DynamicObject>>> {
+    let slices = stream::iter(dumps.iter().enumerate()).map(async |(index, dump)| {
+        let namespace = format!("{hint}-{index}");
+        cluster.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await?;
+        match replay(cluster, &namespace, dump).await {
+            Ok(slice) => Ok(Some(slice)),
+            Err(error) if is_invalid(&error) => Ok(None),
+            Err(error) => Err(error.context(dump.title.clone())),
+        }
+    });
+    slices.buffered(AT_ONCE).try_collect().await
+}
+
+fn is_invalid(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 422)
+}
 
 /// Makes the objects of a dump in a namespace. Returns the slice.
 ///

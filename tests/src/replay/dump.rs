@@ -6,8 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use eno_shared::names::ENO_API_VERSION;
-use eno_tests::workspace;
 use serde_json::Value;
+
+use crate::workspace;
 
 /// One slice with the compositions of its namespace.
 #[derive(Debug, Clone)]

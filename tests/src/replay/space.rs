@@ -4,7 +4,7 @@
 use eno_shared::names::{CLEANUP_FINALIZER, ENO_API_VERSION};
 use serde_json::{Value, json};
 
-use crate::dump::Dump;
+use super::dump::Dump;
 
 const NOW: &str = "2026-05-04T08:00:00Z";
 const LONG_AGO: &str = "2026-05-03T08:00:00Z";

@@ -9,6 +9,9 @@ use anyhow::{Context, Result, ensure};
 use eno_tests::cluster::Cluster;
 use eno_tests::controlplane::{Component, ControlPlane, Options};
 use eno_tests::eventually::eventually;
+use eno_tests::replay::ask::Ask;
+use eno_tests::replay::dump::{self, Dump};
+use eno_tests::replay::{replay_all, space};
 use eno_tests::webhook::Guarded;
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
@@ -17,10 +20,8 @@ use kube::api::{DynamicObject, ListParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-use crate::ask::{Answers, Ask};
-use crate::dump::Dump;
-use crate::replay::replay;
-use crate::{dump, kustomized, space};
+use crate::ask::{Answers, ask_both};
+use crate::kustomized;
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Requests at a time.
@@ -47,29 +48,14 @@ impl Ground {
         Ok(Self { _controlplane: controlplane, guarded })
     }
 
-    /// Makes the objects of each dump in a namespace of its own. Returns the slices, `None` where the server refuses what a
-    /// dump may hold.
-    async fn replay(&self, hint: &str, dumps: &[Dump]) -> Result<Vec<Option<DynamicObject>>> {
-        let cluster = self.guarded.cluster();
-        let slices = stream::iter(dumps.iter().enumerate()).map(async |(index, dump)| {
-            let namespace = format!("{hint}-{index}");
-            cluster.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).await?;
-            match replay(cluster, &namespace, dump).await {
-                Ok(slice) => Ok(Some(slice)),
-                Err(error) if is_invalid(&error) => Ok(None),
-                Err(error) => Err(error.context(dump.title.clone())),
-            }
-        });
-        slices.buffered(AT_ONCE).try_collect().await
-    }
-
     /// Waits until the policy has seen all compositions: their informer knows the last one, so it knows all.
     async fn seen(&self) -> Result<()> {
         let (cluster, namespace) = (self.guarded.cluster(), self.guarded.name());
         let last = self.guarded.live("last", 1).await?;
         let slice = cluster.eno("ResourceSlice", namespace).get(&format!("{}-0", last.name_any())).await?;
         eventually("the policy to have seen all compositions", LIMIT, async || {
-            let answers = Ask::Delete.of(&cluster.client(), &slice).await?.context("a deletion can be asked of all")?;
+            let answers =
+                ask_both(Ask::Delete, &cluster.client(), &slice).await?.context("a deletion can be asked of all")?;
             ensure!(!answers.policy.is_empty(), "{answers:?}");
             Ok(())
         })
@@ -81,7 +67,7 @@ impl Ground {
         let made = dumps.iter().zip(slices).filter_map(|(dump, slice)| Some((dump, slice.as_ref()?)));
         let all = made.flat_map(|(dump, slice)| Ask::ALL.map(|ask| (dump, slice, ask)));
         let asked = stream::iter(all).map(async |(dump, slice, ask)| {
-            let answers = ask.of(&client, slice).await.with_context(|| dump.title.clone())?;
+            let answers = ask_both(ask, &client, slice).await.with_context(|| dump.title.clone())?;
             anyhow::Ok(answers.map(|answers| (dump, ask, answers)))
         });
         let asked: Vec<_> = asked.buffered(AT_ONCE).try_collect().await?;
@@ -103,10 +89,6 @@ async fn guard_all_namespaces(cluster: &Cluster) -> Result<()> {
         api.replace(&config.name_any(), &PostParams::default(), &config).await?;
     }
     Ok(())
-}
-
-fn is_invalid(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 422)
 }
 
 #[derive(Debug, Default)]
@@ -140,9 +122,9 @@ impl Compared {
 async fn policy_is_never_stricter_than_the_webhook() -> Result<()> {
     let ground = Ground::new().await?;
     let cases = [dump::own()?, dump::shared()?].concat();
-    let of_cases = ground.replay("case", &cases).await?;
+    let of_cases = replay_all(ground.guarded.cluster(), "case", &cases).await?;
     let states = space::all();
-    let of_states = ground.replay("state", &states).await?;
+    let of_states = replay_all(ground.guarded.cluster(), "state", &states).await?;
     ground.seen().await?;
     let refused = cases.iter().zip(&of_cases).filter(|(_, slice)| slice.is_none());
     let refused: BTreeSet<_> = refused.filter_map(|(dump, _)| dump.title.split(' ').next()).collect();

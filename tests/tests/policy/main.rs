@@ -2,9 +2,6 @@
 
 mod agree_with_webhook;
 mod ask;
-mod dump;
-mod replay;
-mod space;
 mod stand_in_for_webhook;
 
 use anyhow::Result;
