@@ -19,6 +19,8 @@ use kube::{Api, Client, Resource, ResourceExt};
 
 use index::{Index, References};
 
+/// How many objects a list brings at once: its text and what is parsed of it are the peak of memory at the start.
+pub(crate) const PAGE: u32 = 100;
 /// A watch that has failed for so long is not asked for names any more.
 const STALE_AFTER: Duration = Duration::from_secs(60);
 
@@ -106,7 +108,7 @@ impl Scope {
             Some(namespace) => Api::namespaced(client, namespace),
             None => Api::all(client),
         };
-        let mut events = std::pin::pin!(watch(api, watcher::Config::default()).default_backoff());
+        let mut events = std::pin::pin!(watch(api, watcher::Config::default().page_size(PAGE)).default_backoff());
         // A list is gathered aside: until it is whole, the old one is the better hint.
         let mut listed = Index::default();
         while let Some(event) = events.next().await {

@@ -1,14 +1,15 @@
 //! The names, both ways round.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use eno_shared::api::Composition;
 
 /// The names that one composition refers to.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct References {
-    /// Slices of its namespace, in its current or previous synthesis.
-    slices: BTreeSet<Box<str>>,
+    /// Slices of its namespace, in its current or previous synthesis; each once.
+    slices: Box<[Arc<str>]>,
     /// Compositions it depends on: namespace and name.
     depends_on: BTreeSet<(Box<str>, Box<str>)>,
 }
@@ -22,10 +23,8 @@ impl References {
             let namespace = if on.namespace.is_empty() { &composition.metadata.namespace } else { &on.namespace };
             (namespace.as_str().into(), on.name.as_str().into())
         });
-        References {
-            slices: slices.map(|slice| slice.name.as_str().into()).collect(),
-            depends_on: depends_on.collect(),
-        }
+        let slices: BTreeSet<_> = slices.map(|slice| slice.name.as_str()).collect();
+        References { slices: slices.into_iter().map(Arc::from).collect(), depends_on: depends_on.collect() }
     }
 }
 
@@ -37,9 +36,9 @@ pub(super) struct Index {
 
 #[derive(Debug, Default)]
 struct Namespace {
-    compositions: HashMap<Box<str>, References>,
-    /// Compositions by the slices they refer to.
-    referrers: HashMap<Box<str>, BTreeSet<Box<str>>>,
+    compositions: HashMap<Arc<str>, References>,
+    /// Compositions by the slices they refer to: nearly always one. There are as many as slices, so names are shared.
+    referrers: HashMap<Arc<str>, Vec<Arc<str>>>,
     /// Compositions that do not decode: they may refer to any slice.
     opaque: BTreeSet<Box<str>>,
 }
@@ -53,21 +52,23 @@ impl Index {
             namespace.opaque.insert(name.into());
             return;
         };
+        let name = Arc::from(name);
         for slice in &references.slices {
-            namespace.referrers.entry(slice.clone()).or_default().insert(name.into());
+            let referrers = namespace.referrers.entry(Arc::clone(slice)).or_insert_with(|| Vec::with_capacity(1));
+            referrers.push(Arc::clone(&name));
         }
-        namespace.compositions.insert(name.into(), references);
+        namespace.compositions.insert(name, references);
     }
 
     /// Forgets a composition.
     pub(super) fn remove(&mut self, namespace: &str, name: &str) {
         let Some(known) = self.namespaces.get_mut(namespace) else { return };
         known.opaque.remove(name);
-        for slice in known.compositions.remove(name).unwrap_or_default().slices {
-            if let Some(referrers) = known.referrers.get_mut(&slice) {
-                referrers.remove(name);
+        for slice in &known.compositions.remove(name).unwrap_or_default().slices {
+            if let Some(referrers) = known.referrers.get_mut(slice) {
+                referrers.retain(|referrer| **referrer != *name);
                 if referrers.is_empty() {
-                    known.referrers.remove(&slice);
+                    known.referrers.remove(slice);
                 }
             }
         }
@@ -76,11 +77,11 @@ impl Index {
         }
     }
 
-    /// Names of the compositions that may refer to the slice.
+    /// Names of the compositions that may refer to the slice, in no order.
     pub(super) fn referrers(&self, namespace: &str, slice: &str) -> Vec<String> {
         let Some(known) = self.namespaces.get(namespace) else { return vec![] };
-        let referrers = known.referrers.get(slice).into_iter().flatten();
-        referrers.chain(&known.opaque).map(|name| name.to_string()).collect()
+        let referrers = known.referrers.get(slice).into_iter().flatten().map(Arc::to_string);
+        referrers.chain(known.opaque.iter().map(|name| name.to_string())).collect()
     }
 
     /// Compositions that depend on this one, as `NAMESPACE/NAME`, in order. Asked rarely: there is no index for it.
@@ -120,7 +121,9 @@ mod tests {
         index.apply("ns", "web", referring(&["s1", "s2"], &["s0"]));
         index.apply("ns", "api", referring(&["s1"], &[]));
         index.apply("other", "web", referring(&["s9"], &[]));
-        assert_eq!(index.referrers("ns", "s1"), ["api", "web"]);
+        let mut referrers = index.referrers("ns", "s1");
+        referrers.sort();
+        assert_eq!(referrers, ["api", "web"]);
         assert_eq!(index.referrers("ns", "s0"), ["web"]);
         assert!(index.referrers("ns", "s9").is_empty(), "a slice belongs to one namespace");
     }

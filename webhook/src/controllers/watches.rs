@@ -12,6 +12,7 @@ use kube::runtime::watcher::{self, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
 use std::sync::Arc;
 
+use crate::candidates::PAGE;
 use crate::store::{Scope, scopes};
 
 /// What a watch says.
@@ -55,7 +56,7 @@ pub struct Named<T> {
 
 /// Watches slices (metadata only), compositions and namespaces, everywhere or in these namespaces.
 pub fn watches(client: &Client, namespaces: &[String]) -> SelectAll<BoxStream<'static, Seen>> {
-    let config = watcher::Config::default;
+    let config = || watcher::Config::default().page_size(PAGE);
     let mut streams: Vec<BoxStream<'static, Seen>> = vec![];
     for scope in scopes(namespaces) {
         let within = scope.as_deref();
