@@ -1,5 +1,6 @@
 //! The webhook, asked as the API server asks it. The API server that it asks back is a table of answers.
 
+mod allocations;
 mod api_server;
 mod bodies;
 mod call;
