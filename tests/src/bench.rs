@@ -1,16 +1,18 @@
 //! `cargo xtask bench`: figures, as ratios within one run on one machine. Release builds, a real control plane.
 
-mod admission;
+mod all;
 mod cleanup;
 pub(crate) mod figures;
 mod load;
 mod measure;
+pub(crate) mod performance;
 mod plugin;
 mod pods;
 mod report;
 mod rollout;
 mod store;
 mod top;
+mod webhook;
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -25,8 +27,10 @@ use crate::{crds, workspace};
 /// Subcommands of `cargo xtask bench`.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
-    /// What the webhook adds to the deletion of a slice, live reads included
-    Admission(admission::Admission),
+    /// How fast the webhook answers and what it needs for that, beside the webhook in Go, a policy, and none
+    Webhook(webhook::Webhook),
+    /// All of these: docs/performance.md and docs/figures-*.md
+    All,
     /// How fast garbage slices go, and what that costs
     Cleanup(cleanup::Cleanup),
     /// What `kubectl eno slices` needs, beside `kubectl get`
@@ -42,6 +46,9 @@ pub enum Bench {
     /// Run a program and print what it needed, as JSON
     #[command(hide = true)]
     Measure(measure::Measure),
+    /// Serve TLS and HTTP and do nothing else
+    #[command(hide = true)]
+    Floor(webhook::Floor),
 }
 
 impl Bench {
@@ -57,26 +64,44 @@ impl Bench {
         if cfg!(debug_assertions) {
             return again_in_release();
         }
-        if let Self::Measure(measure) = self {
-            return measure.run();
+        match &self {
+            Self::Measure(measure) => return measure.run(),
+            Self::Floor(floor) => return floor.run().await,
+            Self::All => return all::run(),
+            Self::Webhook(_)
+            | Self::Cleanup(_)
+            | Self::Plugin(_)
+            | Self::Rollout(_)
+            | Self::Report(_)
+            | Self::Top(_)
+            | Self::Pods(_) => {}
         }
         Binaries::ensure()?;
-        if let Self::Rollout(rollout) = self {
-            return rollout.run().await;
+        // These have control planes of their own.
+        match &self {
+            Self::Rollout(rollout) => return rollout.run().await,
+            Self::Webhook(webhook) => return webhook.run().await,
+            Self::All
+            | Self::Cleanup(_)
+            | Self::Plugin(_)
+            | Self::Report(_)
+            | Self::Top(_)
+            | Self::Pods(_)
+            | Self::Measure(_)
+            | Self::Floor(_) => {}
         }
         eprintln!("starting a control plane …");
         let controlplane = ControlPlane::start(Options::default()).await?;
         let cluster = Cluster::of(&controlplane).await?;
         crds::install(&cluster).await?;
         match self {
-            Self::Admission(admission) => admission.run(&cluster).await,
             Self::Cleanup(cleanup) => cleanup.run(&cluster).await,
             Self::Plugin(plugin) => plugin.run(&cluster).await,
-            Self::Rollout(rollout) => rollout.run().await,
             Self::Top(top) => top.run(&cluster).await,
-            Self::Report(report) => report.run().await,
             Self::Pods(pods) => pods.run(&cluster).await,
-            Self::Measure(measure) => measure.run(),
+            Self::Report(_) | Self::Rollout(_) | Self::Webhook(_) | Self::All | Self::Measure(_) | Self::Floor(_) => {
+                Ok(())
+            }
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - [`peer`] is the webhook in Go that ours is measured against; [`replay`] makes dumps real, so that two can be asked the same.
 //! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
 //! - [`rollout`] replaces replicas and authorities under load.
+//! - [`instructions`] is `cargo xtask instructions`: what the hot paths cost.
 //! - [`release`] is `cargo xtask release`.
 //! - [`reference`] is `cargo xtask reference`: docs/reference.md from the code.
 //! - [`browser`] opens the plugin's report; [`picture`] is what the docs show of it.
@@ -27,6 +28,7 @@ pub mod demo;
 pub mod eno;
 pub mod eventually;
 pub mod fixtures;
+pub mod instructions;
 pub mod manifests;
 pub mod modules;
 pub mod namespace;

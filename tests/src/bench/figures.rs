@@ -13,6 +13,16 @@ impl Times {
         self.0.push(time);
     }
 
+    /// All of another's, too.
+    pub fn merge(&mut self, mut other: Times) {
+        self.0.append(&mut other.0);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The time within which this share of them ended, in percent.
     pub fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
@@ -35,6 +45,11 @@ impl fmt::Display for Times {
             self.0.len()
         )
     }
+}
+
+/// How much the one is of the other.
+pub fn ratio(of: Duration, to: Duration) -> f64 {
+    of.as_secs_f64() / to.as_secs_f64()
 }
 
 #[cfg(test)]

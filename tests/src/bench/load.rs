@@ -147,6 +147,15 @@ pub fn peak_of(pid: u32) -> Result<f64> {
     status_of(pid, "VmHWM:")
 }
 
+/// The peak of a process counts from now on.
+///
+/// # Errors
+/// It does not run.
+pub fn reset_peak_of(pid: u32) -> Result<()> {
+    let clear = format!("/proc/{pid}/clear_refs");
+    fs::write(&clear, "5").with_context(|| format!("writing {clear}"))
+}
+
 /// A field of `/proc/PID/status`, in MiB.
 ///
 /// # Errors

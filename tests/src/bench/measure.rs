@@ -18,7 +18,7 @@ pub struct Measure {
 
 impl Measure {
     /// Runs it. Its output is read by nobody.
-    pub fn run(self) -> Result<()> {
+    pub fn run(&self) -> Result<()> {
         let (program, args) = self.command.split_first().context("clap wants one")?;
         let begun = Instant::now();
         let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).status()?;

@@ -1,0 +1,71 @@
+//! docs/performance.md: people write what it says, and each table comes from a run.
+
+use std::fmt::Write;
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace;
+
+/// Where it is.
+const DOCUMENT: &str = "docs/performance.md";
+
+/// A table in Markdown.
+pub struct Table {
+    columns: usize,
+    text: String,
+}
+
+impl Table {
+    /// An empty one.
+    pub fn new(columns: &[&str]) -> Self {
+        let mut table = Self { columns: columns.len(), text: String::new() };
+        table.row(columns);
+        table.row(&vec!["---"; columns.len()]);
+        table
+    }
+
+    /// One more row.
+    pub fn row(&mut self, cells: &[&str]) {
+        debug_assert_eq!(cells.len(), self.columns);
+        // Writing to a String does not fail.
+        let _ = writeln!(self.text, "| {} |", cells.join(" | "));
+    }
+
+    /// What is said below it.
+    pub fn say(&mut self, sentence: &str) {
+        let _ = writeln!(self.text, "\n{sentence}");
+    }
+}
+
+/// Prints the table of a part of `cargo xtask bench webhook`, and puts it in its place.
+///
+/// # Errors
+/// The document has no place of that name.
+pub fn keep(part: &str, table: &Table) -> Result<()> {
+    println!("{part}\n{}", table.text);
+    let path = workspace::root().join(DOCUMENT);
+    let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    fs::write(&path, placed(&text, part, &table.text)?).with_context(|| format!("writing {}", path.display()))
+}
+
+fn placed(text: &str, part: &str, table: &str) -> Result<String> {
+    let (begin, end) = (format!("<!-- bench webhook {part} -->\n"), format!("<!-- end of {part} -->"));
+    let places = text.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
+    let (before, after) = places.with_context(|| format!("{DOCUMENT} has no place for {part}: {begin}…{end}"))?;
+    ensure!(!after.contains(&begin), "{DOCUMENT} has two places for {part}");
+    Ok(format!("{before}{begin}{table}{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_replaces_the_one_before_and_nothing_else() {
+        let text = "head\n<!-- bench webhook a -->\nold\n<!-- end of a -->\n\ntail\n";
+        let new = placed(text, "a", "new\n").unwrap();
+        assert_eq!(new, "head\n<!-- bench webhook a -->\nnew\n<!-- end of a -->\n\ntail\n");
+        assert!(placed(text, "b", "").unwrap_err().to_string().contains("no place for b"));
+    }
+}

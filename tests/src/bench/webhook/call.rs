@@ -1,0 +1,135 @@
+//! Calls of a hook, as the API server makes them: HTTP/1.1 over TLS, connections kept alive, bodies made before.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use bytes::Bytes;
+use futures::future::try_join_all;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use memchr::memmem;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::time::MissedTickBehavior;
+use tokio_rustls::TlsConnector;
+
+use super::contestant::Contestant;
+use super::review::Review;
+use crate::bench::figures::Times;
+
+/// Connections of a load of a given rate: an API server keeps 25 idle ones.
+const POOL: usize = 25;
+
+/// How a load went.
+pub struct Outcome {
+    /// How long each call took. Of a load of a given rate it counts from when the call was due.
+    pub times: Times,
+    /// How long the load lasted.
+    pub took: Duration,
+}
+
+impl Outcome {
+    /// Calls in a second.
+    pub fn rate(&self) -> f64 {
+        self.times.len() as f64 / self.took.as_secs_f64()
+    }
+}
+
+/// A connection.
+struct Connection(SendRequest<Full<Bytes>>);
+
+impl Connection {
+    async fn open(to: &Contestant) -> Result<Self> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(to.ca())?)?;
+        let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        let address: SocketAddr = to.url().strip_prefix("https://").context("no URL")?.parse()?;
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let stream = TlsConnector::from(Arc::new(config)).connect(address.ip().into(), stream).await?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        Ok(Self(sender))
+    }
+
+    async fn call(&mut self, review: &Review) -> Result<()> {
+        self.0.ready().await?;
+        let request = Request::post(review.path).header("host", "webhook").header("content-type", "application/json");
+        let answer = self.0.send_request(request.body(Full::new(review.body.clone()))?).await?;
+        let status = answer.status();
+        let body = answer.into_body().collect().await?.to_bytes();
+        let expected: &[u8] = if review.allowed { b"\"allowed\":true" } else { b"\"allowed\":false" };
+        // A server that only reads gives no answer.
+        let answered = memmem::find(&body, expected).is_some() || body.is_empty();
+        ensure!(status == StatusCode::OK && answered, "{status}: {}", String::from_utf8_lossy(&body));
+        Ok(())
+    }
+}
+
+/// As many calls as are answered in this time, so many at once.
+///
+/// # Errors
+/// An answer is not as expected.
+pub async fn flood(to: &Contestant, reviews: &[Review], at_once: usize, lasting: Duration) -> Result<Outcome> {
+    let mut connections = try_join_all((0..at_once).map(|_| Connection::open(to))).await?;
+    let begun = Instant::now();
+    let end = begun + lasting;
+    let calling = connections.drain(..).enumerate().map(|(first, mut connection)| {
+        let reviews = reviews.to_vec();
+        tokio::spawn(async move {
+            let mut times = Times::default();
+            for review in reviews.iter().cycle().skip(first) {
+                let started = Instant::now();
+                if started >= end {
+                    break;
+                }
+                connection.call(review).await?;
+                times.add(started.elapsed());
+            }
+            anyhow::Ok(times)
+        })
+    });
+    let mut times = Times::default();
+    for called in calling.collect::<Vec<_>>() {
+        times.merge(called.await??);
+    }
+    Ok(Outcome { times, took: begun.elapsed() })
+}
+
+/// Calls at a rate, each when it is due, whatever became of those before.
+///
+/// # Errors
+/// An answer is not as expected, or the load falls far behind.
+pub async fn pace(to: &Contestant, reviews: &[Review], rate: u32, lasting: Duration) -> Result<Outcome> {
+    let connections = try_join_all((0..POOL).map(|_| Connection::open(to))).await?;
+    let connections: Vec<_> = connections.into_iter().map(|connection| Arc::new(Mutex::new(connection))).collect();
+    let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let begun = Instant::now();
+    let calls = (lasting.as_secs_f64() * f64::from(rate)) as usize;
+    let mut calling = vec![];
+    for (review, connection) in reviews.iter().cycle().zip(connections.iter().cycle()).take(calls) {
+        let due = ticks.tick().await.into_std();
+        let (review, connection) = (review.clone(), Arc::clone(connection));
+        calling.push(tokio::spawn(async move {
+            connection.lock().await.call(&review).await?;
+            anyhow::Ok(due.elapsed())
+        }));
+    }
+    let mut times = Times::default();
+    for called in calling {
+        times.add(called.await??);
+    }
+    let took = begun.elapsed();
+    if took > lasting * 2 {
+        bail!("{calls} calls in {lasting:?} took {took:?}");
+    }
+    Ok(Outcome { times, took })
+}
