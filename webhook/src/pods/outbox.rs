@@ -4,10 +4,10 @@
 //! it changes, so that of two writers one fails. Nobody waits for a write: destroys are told meanwhile, and what was told and
 //! not noted is told again, with the same id.
 //!
-//! The space is bounded: 64 shards of 256 KiB. When it is full, what finds no place is kept in memory alone, is told as ever,
-//! and is lost if the process ends first: the metric `outbox_unsaved`, the log and an Event say so. Checkpoints of living pods
-//! leave a quarter of the space to those that end. Before that, no more ends are looked for once
-//! [too many](eno_shared::pods::backlog::UNDELIVERED) destroys are undelivered: those pods wait, as candidates.
+//! The space is [bounded](Limits). When it is full, what finds no place is kept in memory alone, is told as ever, and is lost
+//! if the process ends first: the metric `outbox_unsaved`, the log and an Event say so. Checkpoints of living pods leave a
+//! quarter of the space to those that end. Before that, no more ends are looked for once too many destroys are undelivered:
+//! those pods wait, as candidates.
 
 mod plan;
 mod write;
@@ -37,6 +37,21 @@ const CHECKPOINT: Duration = Duration::from_secs(30);
 /// How many shards one page of a list has: each may be large.
 const PAGE: u32 = 4;
 
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Shards, of 256 KiB each.
+    pub shards: u16,
+    /// Destroys that are undelivered, before no more ends are looked for.
+    pub undelivered: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { shards: 64, undelivered: 20_000 }
+    }
+}
+
 /// Keeps what must outlive this process.
 pub(super) struct Outbox {
     writer: Writer,
@@ -61,12 +76,17 @@ pub(super) struct Left {
 
 impl Outbox {
     /// Reads what an earlier process has left in the namespace.
-    pub(super) async fn load(client: Client, namespace: &str, cluster: &str) -> kube::Result<(Self, Left)> {
+    pub(super) async fn load(
+        client: Client,
+        namespace: &str,
+        cluster: &str,
+        limits: Limits,
+    ) -> kube::Result<(Self, Left)> {
         let api: Api<ConfigMap> = Api::namespaced(client, namespace);
         let writer = Writer::new(api.clone(), cluster);
         let mut outbox = Outbox {
             writer,
-            plan: Plan::default(),
+            plan: Plan::new(limits.shards),
             versions: BTreeMap::new(),
             not_before: Instant::now(),
             failures: 0,
@@ -110,6 +130,11 @@ impl Outbox {
     /// Something changed that must be noted.
     pub(super) fn note(&mut self, changed: Changed) {
         self.plan.note(changed, Instant::now());
+    }
+
+    /// The process is about to end: nothing has time any more.
+    pub(super) fn hurry(&mut self) {
+        self.plan.hurry();
     }
 
     /// When the next write is due.

@@ -8,18 +8,18 @@ use tokio::time::Instant;
 
 /// How much one shard holds: an object may be 1 MiB, and is written whole each time that a part of it changes.
 const SHARD: usize = 256 * 1024;
-/// How many shards there are at most.
-const SHARDS: u16 = 64;
-/// How many of them take what has time.
-const SHARDS_OF_CHECKPOINTS: u16 = 48;
 
 /// What lies where, and what is to be written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Plan {
+    /// How many shards there are at most.
+    shards: u16,
     homes: HashMap<Box<str>, Home>,
     /// How many bytes each shard holds.
     used: HashMap<u16, usize>,
     dirty: HashMap<Box<str>, Dirty>,
+    /// Since when the oldest of them waits.
+    waiting: Waiting,
     /// Those that have found no place at the last try.
     unsaved: HashSet<Box<str>>,
 }
@@ -29,6 +29,12 @@ struct Home {
     place: Place,
     shard: u16,
     bytes: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Waiting {
+    pressing: Option<Instant>,
+    any: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -50,6 +56,18 @@ pub(crate) struct Batch {
 }
 
 impl Plan {
+    /// Nothing lies anywhere yet.
+    pub(super) fn new(shards: u16) -> Self {
+        Plan {
+            shards,
+            homes: HashMap::new(),
+            used: HashMap::new(),
+            dirty: HashMap::new(),
+            waiting: Waiting::default(),
+            unsaved: HashSet::new(),
+        }
+    }
+
     /// An entry of so many bytes lies there.
     pub(super) fn lies(&mut self, place: &Place, uid: &str, shard: u16, bytes: usize) {
         self.settle(place, uid, Some((shard, bytes)));
@@ -62,17 +80,37 @@ impl Plan {
 
     pub(super) fn note(&mut self, changed: Changed, now: Instant) {
         let Changed { place, uid, urgent } = changed;
+        let presses = urgent && !self.unsaved.contains(&uid);
         let dirty = self.dirty.entry(uid).or_insert(Dirty { place, urgent, since: now });
         dirty.urgent |= urgent;
+        self.waiting.add(dirty.since, presses);
     }
 
     /// When something is to be written: what is urgent at once, the rest after `patience`.
     pub(super) fn due(&self, patience: Duration) -> Option<Instant> {
-        self.dirty.values().map(|dirty| if dirty.urgent { dirty.since } else { dirty.since + patience }).min()
+        let Waiting { pressing, any } = self.waiting;
+        pressing.into_iter().chain(any.map(|since| since + patience)).min()
     }
 
     pub(super) fn has_urgent(&self) -> bool {
-        self.dirty.values().any(|dirty| dirty.urgent)
+        self.waiting.pressing.is_some()
+    }
+
+    /// Nothing has time any more.
+    pub(super) fn hurry(&mut self) {
+        self.dirty.values_mut().for_each(|dirty| dirty.urgent = true);
+        self.count_waiting();
+    }
+
+    fn count_waiting(&mut self) {
+        let mut waiting = Waiting::default();
+        self.dirty.iter().for_each(|(uid, dirty)| waiting.add(dirty.since, self.is_pressing(uid, dirty)));
+        self.waiting = waiting;
+    }
+
+    /// What is urgent, but has found no place, is tried again when other things have moved.
+    fn is_pressing(&self, uid: &str, dirty: &Dirty) -> bool {
+        dirty.urgent && !self.unsaved.contains(uid)
     }
 
     pub(super) fn unsaved(&self) -> usize {
@@ -82,7 +120,7 @@ impl Plan {
     /// The next write: all that changed in the shard of what has waited longest. `entry` says what there is to keep.
     pub(super) fn batch(&mut self, entry: impl Fn(&Place, &str) -> Option<String>, now: Instant) -> Option<Batch> {
         let mut dirty: Vec<_> = std::mem::take(&mut self.dirty).into_iter().collect();
-        dirty.sort_by_key(|(_, dirty)| (!dirty.urgent, dirty.since));
+        dirty.sort_by_key(|(uid, dirty)| (!self.is_pressing(uid, dirty), dirty.since));
         let mut batch: Option<Batch> = None;
         for (uid, dirty) in dirty {
             let text = entry(&dirty.place, &uid);
@@ -99,8 +137,7 @@ impl Plan {
             });
             let Some(shard) = shard else {
                 self.unsaved.insert(uid.clone());
-                // It is tried again when other things have moved.
-                self.dirty.insert(uid, Dirty { since: now, urgent: false, ..dirty });
+                self.dirty.insert(uid, Dirty { since: now, ..dirty });
                 continue;
             };
             if chosen.is_some_and(|chosen| chosen != shard) {
@@ -113,13 +150,15 @@ impl Plan {
             batch.places.push(Changed { place: dirty.place, uid: uid.clone(), urgent: dirty.urgent });
             batch.entries.insert(uid, text);
         }
+        self.count_waiting();
         batch
     }
 
     /// A shard with room for so many bytes, the one that is written to anyway if it can be.
     fn place_for(&self, bytes: usize, urgent: bool, chosen: Option<u16>) -> Option<u16> {
         let has_room = |shard: &u16| self.used.get(shard).copied().unwrap_or_default() + bytes <= SHARD;
-        let shards = if urgent { SHARDS } else { SHARDS_OF_CHECKPOINTS };
+        // What has time leaves a quarter to what has none.
+        let shards = if urgent { self.shards } else { self.shards - self.shards.div_ceil(4) };
         chosen.into_iter().chain(0..shards).find(has_room)
     }
 
@@ -153,6 +192,16 @@ impl Plan {
         let there = self.homes.iter().filter(|(_, home)| home.shard == shard);
         let again = there.map(|(uid, home)| Changed { place: home.place.clone(), uid: uid.clone(), urgent: true });
         again.collect::<Vec<_>>().into_iter().for_each(|changed| self.note(changed, now));
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, since: Instant, presses: bool) {
+        let earlier = |before: Option<Instant>| Some(before.map_or(since, |before| before.min(since)));
+        self.any = earlier(self.any);
+        if presses {
+            self.pressing = earlier(self.pressing);
+        }
     }
 }
 
