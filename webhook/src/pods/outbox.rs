@@ -67,11 +67,21 @@ pub(super) struct Outbox {
 #[derive(Default)]
 pub(super) struct Left {
     /// By uid.
-    pub(super) entries: Vec<(String, Entry)>,
+    pub(super) entries: BTreeMap<String, Entry>,
     /// Entries that cannot be read: `SHARD/KEY: why`.
     pub(super) aside: Vec<String>,
     /// Shards that are refused, by name.
     pub(super) refused: Vec<(String, Refused)>,
+}
+
+/// Has one entry of a pod at least what the other has?
+fn says_more(one: &Entry, other: &Entry) -> bool {
+    let weight = |entry: &Entry| {
+        let following = entry.following.as_ref();
+        let is_going = following.is_some_and(|following| following.going_since.is_some());
+        (entry.undelivered.len(), is_going, following.is_none())
+    };
+    weight(one) >= weight(other)
 }
 
 impl Outbox {
@@ -122,8 +132,19 @@ impl Outbox {
             self.plan.occupied(number, data.get(key).map_or(0, |text| key.len() + text.len()));
         }
         for (uid, entry) in decoded.entries {
-            self.plan.lies(&Place::new(&entry.namespace, &entry.name), &uid, number, data[&uid].len());
-            left.entries.push((uid, entry));
+            let bytes = data[&uid].len();
+            match left.entries.get_mut(&uid) {
+                // It was being moved when the process ended. The one that says more was written later.
+                Some(known) if says_more(known, &entry) => self.plan.lies_twice(&uid, number, bytes, Instant::now()),
+                Some(known) => {
+                    *known = entry;
+                    self.plan.lies_elsewhere(&uid, number, bytes, Instant::now());
+                }
+                None => {
+                    self.plan.lies(&Place::new(&entry.namespace, &entry.name), &uid, number, bytes);
+                    left.entries.insert(uid, entry);
+                }
+            }
         }
     }
 
@@ -169,6 +190,9 @@ impl Outbox {
     pub(super) fn written(&mut self, written: Written) -> bool {
         self.writing = false;
         let Written { batch, result } = written;
+        if result.is_ok() {
+            self.plan.made(&batch, Instant::now());
+        }
         match result {
             Ok(Some(version)) => {
                 self.failures = 0;

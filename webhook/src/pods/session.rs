@@ -41,7 +41,7 @@ use crate::leader::Leadership;
 use observe::Doubt;
 
 /// How many looks are under way at once.
-const LOOKS: usize = 32;
+const LOOKS: usize = 128;
 /// How often pods are counted, and what found no place before is tried again.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the last writes may take when the process ends.

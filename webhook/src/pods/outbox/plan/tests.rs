@@ -130,3 +130,52 @@ async fn what_was_not_written_is_written_again() {
     plan.lost(3, now);
     assert_eq!(uids(&plan.batch(of_size(10), now).unwrap()), ["other"]);
 }
+
+/// Living pods have short entries, which grow many times when they end and no sink takes that.
+#[tokio::test(start_paused = true)]
+async fn what_outgrows_its_shard_moves_and_is_removed_there_only_once_it_lies_elsewhere() {
+    let (mut plan, now) = (Plan::new(2), Instant::now());
+    let patience = Duration::from_secs(30);
+    plan.lies(&Place::new("a", "other"), "other", 0, SHARD / 2);
+    plan.lies(&Place::new("a", "p"), "p", 0, 100);
+    plan.note(changed("p", true), now);
+    let batch = plan.batch(of_size(SHARD - 100), now).unwrap();
+    assert_eq!((batch.shard, uids(&batch)), (1, vec!["p"]));
+    plan.failed(batch, now);
+    let batch = plan.batch(of_size(SHARD - 100), now).unwrap();
+    assert_eq!((batch.shard, uids(&batch)), (1, vec!["p"]), "it is tried again as it was");
+    assert_eq!(plan.due(patience), None, "what lies there still is all there is");
+    plan.made(&batch, now);
+    assert_eq!(plan.due(patience), Some(now + patience));
+    let batch = plan.batch(|_, _| None, now).unwrap();
+    assert_eq!((batch.shard, uids(&batch), &batch.entries["p"]), (0, vec!["p"], &None));
+    plan.failed(batch, now);
+    assert_eq!(uids(&plan.batch(|_, _| None, now).unwrap()), ["p"], "nor is that forgotten");
+    assert_eq!(plan.due(patience), None);
+    plan.note(changed("q", true), now);
+    assert_eq!(plan.batch(of_size(SHARD / 2 - 20), now).unwrap().shard, 0, "the space is free again");
+}
+
+/// The process ended between the two writes of a move.
+#[tokio::test(start_paused = true)]
+async fn of_two_copies_the_one_that_says_less_is_removed() {
+    for newer_first in [true, false] {
+        let (mut plan, now) = (Plan::new(4), Instant::now());
+        let place = Place::new("a", "p");
+        match newer_first {
+            true => {
+                plan.lies(&place, "p", 2, 500);
+                plan.lies_twice("p", 1, 100, now);
+            }
+            false => {
+                plan.lies(&place, "p", 1, 100);
+                plan.lies_elsewhere("p", 2, 500, now);
+            }
+        }
+        let batch = plan.batch(|_, _| None, now).unwrap();
+        assert_eq!((batch.shard, uids(&batch), &batch.entries["p"]), (1, vec!["p"], &None));
+        assert!(plan.used[&1] == 0 && plan.used[&2] > 500);
+        plan.note(changed("p", true), now);
+        assert_eq!(plan.batch(of_size(10), now).unwrap().shard, 2);
+    }
+}
