@@ -2,23 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use eno_shared::names::OUTBOX_LABEL;
+use eno_tests::eventually::eventually;
 use http::StatusCode;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, Start, causes};
+use crate::ground::{Ground, LIMIT, Start, causes};
 
 fn maps(ground: &Ground) -> Api<DynamicObject> {
     ground.guarded.cluster().api("v1", "ConfigMap", Some(ground.guarded.name()))
 }
 
+async fn shards(ground: &Ground) -> Result<Vec<DynamicObject>> {
+    Ok(maps(ground).list(&ListParams::default().labels(&format!("{OUTBOX_LABEL}=shard"))).await?.items)
+}
+
 /// The only shard there is.
 async fn shard(ground: &Ground) -> Result<DynamicObject> {
-    let shards = maps(ground).list(&ListParams::default().labels(&format!("{OUTBOX_LABEL}=shard"))).await?;
-    shards.items.into_iter().next().context("there is no shard")
+    shards(ground).await?.into_iter().next().context("there is no shard")
 }
 
 fn is_going(entry: Option<&Value>) -> bool {
@@ -59,6 +63,38 @@ async fn what_finds_no_place_is_told_all_the_same_and_that_is_said() -> Result<(
         ground.noted(uid, |entry| entry.is_none()).await?;
     }
     ground.metric("eno_webhook_outbox_unsaved", &[], |count| count == 0).await?;
+    ground.finish().await
+}
+
+/// Living pods have short entries, in one shard; when they end and nobody takes that, they outgrow it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_outgrows_its_shard_lies_in_another_and_outlives_the_process_there() -> Result<()> {
+    let mut ground = Ground::following("grown").await?;
+    ground.receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+    let mut uids = vec![];
+    for name in ["a", "b", "c"] {
+        uids.push(ground.pod_as(name, heavy).await?);
+    }
+    ground.followed(3).await?;
+    for (name, uid) in ["a", "b", "c"].into_iter().zip(&uids) {
+        ground.delete_at_once(name).await?;
+        ground.noted(uid, |entry| entry.is_some_and(|entry| entry["undelivered"].is_array())).await?;
+    }
+    let failed = ground.guarded.webhook().count("eno_webhook_outbox_writes_total", &["result=\"failed\""]).await?;
+    assert_eq!((failed, shards(&ground).await?.len()), (0, 2));
+    ground.guarded.webhook().kill();
+    ground.receiver.answer(StatusCode::OK);
+    ground.follow(Start::default()).await?;
+    for uid in &uids {
+        ground.told(uid, 1).await?;
+    }
+    // Also where it lay before, if the process has ended before it was removed there.
+    eventually("the outbox to be empty", LIMIT, async || {
+        let left = ground.outbox().await?.len();
+        ensure!(left == 0, "{left} entries are left");
+        Ok(())
+    })
+    .await?;
     ground.finish().await
 }
 
