@@ -35,7 +35,7 @@ pub(in crate::cmd) async fn with(flags: &PodsReleaseFlags, writer: &Writer) -> R
     let outbox = place.read().await?;
     dialogue.say(sanitized(&format!("pod/{name} is being deleted, and its node {}", off(&pod))));
     dialogue.say("This deletes it at once: its node is not asked.");
-    if outbox.get(pod.identity()).is_none() {
+    if outbox.get(&pod.identity()).is_none() {
         dialogue.say("Warning: no eno-webhook follows it: nobody will be told of its end");
     }
     if !pod.metadata.finalizers.is_empty() {
