@@ -8,10 +8,9 @@ use k8s_openapi::ByteString;
 use tokio::process::Command;
 
 use crate::browser::Browser;
+use crate::captures::DUMP;
 use crate::{plugin, workspace};
 
-/// The dump, and when it was taken.
-const DUMP: [&str; 5] = ["-f", "plugin/tests/data/demo.yaml", "--complete", "--now", "2026-03-01T12:00:00Z"];
 /// As much of the page as shows what it is: down to the end of the graph.
 const SIZE: (u32, u32) = (1180, 1560);
 
