@@ -43,7 +43,9 @@ pub use examples::{EXAMPLES, Example};
 pub use orphans::OrphansFlags;
 pub use output::OutputFlags;
 pub use plan_delete::{Cascade, PlanDeleteFlags};
-pub use pods::{PodsAction, PodsFlags, PodsLettersFlags, PodsListFlags, PodsReleaseFlags, PodsUndeliveredFlags};
+pub use pods::{
+    OutboxFlags, PodsAction, PodsFlags, PodsLettersFlags, PodsListFlags, PodsReleaseFlags, PodsUndeliveredFlags,
+};
 pub use release::ReleaseFlags;
 pub use report::ReportFlags;
 pub use restore::RestoreFlags;

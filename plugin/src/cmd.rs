@@ -20,6 +20,7 @@ mod tree;
 mod version;
 mod wait;
 mod watch;
+mod webhook_namespace;
 pub mod why;
 
 use std::process::ExitCode;

@@ -194,14 +194,20 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features})).await.map(drop)
     }
 
-    /// A picture of the top of the page, as PNG in base64, so many pixels wide and high.
+    /// A picture of the page down to the end of the element that a selector finds, as PNG in base64, so many pixels wide.
     ///
     /// # Errors
-    /// The browser is gone.
-    pub async fn picture(&mut self, width: u32, height: u32) -> Result<String> {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        self.call("Emulation.setDeviceMetricsOverride", size).await?;
-        self.frame().await?;
+    /// The browser is gone, or there is no such element.
+    pub async fn picture(&mut self, width: u32, last: &str) -> Result<String> {
+        let end =
+            format!("Math.ceil(document.querySelector({}).getBoundingClientRect().bottom + scrollY)", json!(last));
+        // What has never been in sight has no true height yet: it is measured again when all is.
+        for _ in 0..3 {
+            let height = self.evaluate(&end).await?;
+            let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+            self.call("Emulation.setDeviceMetricsOverride", size).await?;
+            self.frame().await?;
+        }
         let answer = self.call("Page.captureScreenshot", json!({"format": "png"})).await?;
         answer["data"].as_str().map(str::to_owned).context("a picture")
     }

@@ -17,7 +17,7 @@ pub struct Captures {
 }
 
 /// The dump, and when it was taken.
-const DUMP: [&str; 5] = ["-f", "plugin/tests/data/demo.yaml", "--complete", "--now", "2026-03-01T12:00:00Z"];
+pub const DUMP: [&str; 5] = ["-f", "plugin/tests/data/demo.yaml", "--complete", "--now", "2026-03-01T12:00:00Z"];
 
 impl Captures {
     /// Writes, or checks, all of them.

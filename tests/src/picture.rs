@@ -8,12 +8,13 @@ use k8s_openapi::ByteString;
 use tokio::process::Command;
 
 use crate::browser::Browser;
+use crate::captures::DUMP;
 use crate::{plugin, workspace};
 
-/// The dump, and when it was taken.
-const DUMP: [&str; 5] = ["-f", "plugin/tests/data/demo.yaml", "--complete", "--now", "2026-03-01T12:00:00Z"];
+/// Pixels.
+const WIDTH: u32 = 1180;
 /// As much of the page as shows what it is: down to the end of the graph.
-const SIZE: (u32, u32) = (1180, 1560);
+const LAST: &str = "#graph";
 
 /// Writes docs/report.png, and docs/report-dark.png.
 ///
@@ -30,7 +31,7 @@ pub async fn write() -> Result<()> {
     for (scheme, name) in [("light", "report.png"), ("dark", "report-dark.png")] {
         browser.prefer(scheme, "screen").await?;
         browser.load(&file).await?;
-        let picture = browser.picture(SIZE.0, SIZE.1).await?;
+        let picture = browser.picture(WIDTH, LAST).await?;
         let ByteString(png) = serde_json::from_value(picture.into()).context("decoding the picture")?;
         fs::write(workspace::root().join("docs").join(name), png)?;
     }

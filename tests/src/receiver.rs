@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use bytes::Bytes;
+use http::header::RETRY_AFTER;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -46,8 +47,23 @@ impl Received {
     }
 }
 
-/// What it answers; `None` holds the answer back.
-type Answer = Option<StatusCode>;
+/// An answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its `Retry-After`, in seconds.
+    pub retry_after: Option<u64>,
+}
+
+impl From<StatusCode> for Answer {
+    fn from(status: StatusCode) -> Self {
+        Answer { status, retry_after: None }
+    }
+}
+
+/// What it answers to what came; `None` holds the answer back until the rule is another.
+type Rule = Arc<dyn Fn(&Received) -> Option<Answer> + Send + Sync>;
 
 /// A running receiver. Dropping it ends it.
 pub struct Receiver {
@@ -57,7 +73,7 @@ pub struct Receiver {
 }
 
 struct Shared {
-    answer: watch::Sender<Answer>,
+    rule: watch::Sender<Rule>,
     received: Mutex<Vec<Received>>,
 }
 
@@ -69,7 +85,8 @@ impl Receiver {
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { answer: watch::Sender::new(Some(StatusCode::OK)), received: Mutex::default() });
+        let takes_all: Rule = Arc::new(|_| Some(StatusCode::OK.into()));
+        let shared = Arc::new(Shared { rule: watch::Sender::new(takes_all), received: Mutex::default() });
         let mut serving = JoinSet::new();
         serving.spawn(Arc::clone(&shared).accept(listener));
         Ok(Receiver { address, shared, _serving: serving })
@@ -93,12 +110,17 @@ impl Receiver {
 
     /// From now on it answers this.
     pub fn answer(&self, status: StatusCode) {
-        self.shared.answer.send_replace(Some(status));
+        self.answer_by(move |_| Some(status.into()));
+    }
+
+    /// From now on it answers by this rule; `None` holds the answer back until there is another.
+    pub fn answer_by(&self, rule: impl Fn(&Received) -> Option<Answer> + Send + Sync + 'static) {
+        self.shared.rule.send_replace(Arc::new(rule));
     }
 
     /// From now on it reads and does not answer, until [`Receiver::answer`].
     pub fn hold(&self) {
-        self.shared.answer.send_replace(None);
+        self.answer_by(|_| None);
     }
 
     /// All that came, in order, whatever was answered.
@@ -141,13 +163,24 @@ impl Shared {
 
     async fn receive(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
         let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-        let event = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).push(Received { at: Instant::now(), event });
-        let mut answer = self.answer.subscribe();
-        // Fails only where the receiver has ended.
-        let status = answer.wait_for(Option::is_some).await.ok().and_then(|status| *status);
+        let received = Received { at: Instant::now(), event: serde_json::from_slice(&body).unwrap_or(Value::Null) };
+        let mut rule = self.rule.subscribe();
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).push(received.clone());
+        let Answer { status, retry_after } = loop {
+            let answers = Arc::clone(&rule.borrow_and_update());
+            if let Some(answer) = answers(&received) {
+                break answer;
+            }
+            // Fails only where the receiver has ended.
+            if rule.changed().await.is_err() {
+                break StatusCode::SERVICE_UNAVAILABLE.into();
+            }
+        };
         let mut response = Response::new(Full::default());
-        *response.status_mut() = status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+        *response.status_mut() = status;
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
         Ok(response)
     }
 }

@@ -109,11 +109,15 @@ impl Webhook {
         command.arg("--tls-cert-file").arg(seen(&cert)).arg("--tls-private-key-file").arg(seen(&key));
         command.arg("--kubeconfig").arg(seen(options.kubeconfig.as_deref().unwrap_or(cluster.kubeconfig())));
         command.arg(format!("--controllers={}", options.controllers));
+        let is_flagged = |name: &str| options.flags.iter().any(|flag| flag.starts_with(name));
         // Of its namespace alone: what others do in theirs is not its business, and two must not share one outbox.
-        for flag in ["--composition-namespace", "--pod-namespace", "--leader-elect-resource-namespace"] {
+        for flag in ["--composition-namespace", "--leader-elect-resource-namespace"] {
             command.args([flag, &options.namespace]);
         }
-        if !options.flags.iter().any(|flag| flag.starts_with("--leader-elect=")) {
+        if !is_flagged("--pod-namespace") {
+            command.args(["--pod-namespace", &options.namespace]);
+        }
+        if !is_flagged("--leader-elect=") {
             // It runs alone, so there is nobody to elect.
             command.arg("--leader-elect=false");
         }

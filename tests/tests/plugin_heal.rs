@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eno_shared::names::{ENO_API_VERSION, FORCE_RESYNTHESIS};
+use eno_shared::names::FORCE_RESYNTHESIS;
 use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, config_map, reconciled_states, reconciled_synthesis, slice};
 use eno_tests::plugin;
@@ -11,7 +11,7 @@ use eno_tests::standin::synthesis::Synthesis;
 use eno_tests::standin::{Parts, StandIn};
 use eno_tests::webhook::Guarded;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, ListParams, PostParams};
+use kube::api::{DeleteParams, ListParams};
 use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(40);
@@ -104,18 +104,8 @@ async fn restore_ends_a_deletion_that_waits_for_a_lost_slice() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn resynth_sets_a_slice_free_that_a_live_composition_needs() -> Result<()> {
     let ground = Guarded::unguarded("resynth").await?;
-    let synthesizers = ground.cluster().api(ENO_API_VERSION, "Synthesizer", None);
-    let metadata = json!({"name": ground.name()});
-    let synthesizer = json!({"apiVersion": ENO_API_VERSION, "kind": "Synthesizer", "metadata": metadata, "spec": {}});
-    synthesizers.create(&PostParams::default(), &serde_json::from_value(synthesizer)?).await?;
-    let mut web = composition(ground.name(), "web");
-    web["spec"]["synthesizer"]["name"] = json!(ground.name());
-    let web = ground.cluster().apply(&web).await?;
-    let manifest = config_map(ground.name(), "web", 0);
-    ground.cluster().apply(&slice(&web, "web-0", "current", std::slice::from_ref(&manifest))).await?;
-    let mut current = reconciled_synthesis("current", web.metadata.generation, &["web-0"]);
-    current["observedSynthesizerGeneration"] = json!(1);
-    ground.compose("web", &json!({"currentSynthesis": current})).await?;
+    let web = ground.synthesized("web").await?;
+    let current = &web.data["status"]["currentSynthesis"]["uuid"];
     ground.terminating("web-0").await?;
 
     let args = ["resynth", "web", "-n", ground.name(), "--yes", "--wait", "--timeout=30s"];
@@ -124,13 +114,13 @@ async fn resynth_sets_a_slice_free_that_a_live_composition_needs() -> Result<()>
         eventually("Eno to be asked", LIMIT, async || {
             let web = compositions.get("web").await?;
             let asked = web.annotations().get(FORCE_RESYNTHESIS);
-            ensure!(asked.is_some_and(|uuid| uuid == "current"), "the annotation is {asked:?}");
+            ensure!(asked.is_some_and(|uuid| current == uuid), "the annotation is {asked:?}");
             Ok(())
         })
         .await?;
         let mut synthesis = Synthesis::begin(&ground.cluster().client(), ground.name(), "web").await?;
         let uuid = synthesis.uuid().to_owned();
-        synthesis.write_slice(&[manifest]).await?;
+        synthesis.write_slice(&[config_map(ground.name(), "web", 0)]).await?;
         synthesis.finish().await?;
         anyhow::Ok(uuid)
     };
@@ -149,6 +139,5 @@ async fn resynth_sets_a_slice_free_that_a_live_composition_needs() -> Result<()>
     compositions.patch("web", &Default::default(), &kube::api::Patch::Merge(json!({"spec": {"x": 1}}))).await?;
     let refused = plugin::eno(ground.cluster(), &args).await?;
     assert_eq!(refused.code, 4, "{}", refused.stderr);
-    synthesizers.delete(ground.name(), &DeleteParams::default()).await?;
     Ok(())
 }

@@ -302,7 +302,7 @@ async fn whoever_cannot_see_it_has_tables_and_few_stops() -> Result<()> {
     ensure!(browser.evaluate(labels).await? == true);
     // The first press of Tab is at the first link.
     browser.press("Tab").await?;
-    ensure!(browser.evaluate("document.activeElement.textContent").await? == "Totals");
+    ensure!(browser.evaluate("document.activeElement.textContent").await? == "Stuck");
     Ok(())
 }
 

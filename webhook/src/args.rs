@@ -140,8 +140,9 @@ impl PrintConfig {
     pub(crate) fn config(self) -> Result<Config> {
         let target = self.url.map(Target::Url).or(self.service).context("--url or --service is missing")?;
         let ca = self.ca_file.as_deref().map(authorities).transpose()?;
-        let (namespaces, pods) = (self.namespaces.into_iter().collect(), self.pods.labels());
-        Ok(Config { name: self.name, target, ca, namespaces, pods })
+        let namespaces = self.namespaces.into_iter().collect();
+        let (pods, pod_namespaces) = (self.pods.labels(), self.pods.namespace_labels());
+        Ok(Config { name: self.name, target, ca, namespaces, pods, pod_namespaces })
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Config {
     pub namespaces: BTreeMap<String, String>,
     /// Labels of the pods that are followed; all pods where there are none.
     pub pods: BTreeMap<String, String>,
+    /// Labels of the namespaces whose pods are followed; where there are none, those of [`Config::namespaces`].
+    pub pod_namespaces: BTreeMap<String, String>,
 }
 
 impl Config {
@@ -82,7 +84,7 @@ impl Config {
             match_conditions: conditions(&rule),
             match_policy: Some("Equivalent".into()),
             name: hook.full_name(),
-            namespace_selector: Some(self.namespace_selector(&rule)),
+            namespace_selector: Some(self.namespace_selector(hook, &rule)),
             object_selector: Some(self.object_selector(hook)),
             rules: Some(vec![rules(&rule)]),
             side_effects: side_effects(hook),
@@ -99,7 +101,7 @@ impl Config {
             match_conditions: conditions(&rule),
             match_policy: Some("Equivalent".into()),
             name: hook.full_name(),
-            namespace_selector: Some(self.namespace_selector(&rule)),
+            namespace_selector: Some(self.namespace_selector(hook, &rule)),
             object_selector: Some(self.object_selector(hook)),
             reinvocation_policy: Some("IfNeeded".into()),
             rules: Some(vec![rules(&rule)]),
@@ -135,8 +137,10 @@ impl Config {
         LabelSelector { match_labels: labels, match_expressions: None }
     }
 
-    fn namespace_selector(&self, rule: &Rule) -> LabelSelector {
-        let labels = Some(self.namespaces.clone()).filter(|labels| rule.namespaced && !labels.is_empty());
+    fn namespace_selector(&self, hook: Hook, rule: &Rule) -> LabelSelector {
+        let of_pods = hook.is_of_pods() && !self.pod_namespaces.is_empty();
+        let labels = if of_pods { &self.pod_namespaces } else { &self.namespaces };
+        let labels = Some(labels.clone()).filter(|labels| rule.namespaced && !labels.is_empty());
         LabelSelector { match_labels: labels, match_expressions: None }
     }
 }

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::report::Reporter;
+use crate::controllers::terminating;
 use crate::events::Events;
 use crate::leader::Leadership;
 use crate::metrics::Metrics;
@@ -35,6 +36,7 @@ pub(crate) struct Hints {
 
 /// The controllers, running.
 pub(crate) struct Control {
+    terminating: JoinHandle<()>,
     slices: Option<JoinHandle<()>>,
     pods: Option<(CancellationToken, JoinHandle<()>)>,
 }
@@ -51,6 +53,7 @@ impl Control {
         let (reporter, telling) = Reporter::new(metrics.controllers(), events);
         // It ends with the reporter.
         tokio::spawn(telling);
+        let terminating = tokio::spawn(terminating::tell(client.clone(), reporter.clone()));
         let (to_slices, slices) = hints.slices;
         let pods = options.pods.map(|pods| {
             let stop = CancellationToken::new();
@@ -71,11 +74,12 @@ impl Control {
         let runs = options.controllers.enabled.any();
         let slices =
             runs.then(|| tokio::spawn(controllers::run(client, options.controllers, leadership, slices, reporter)));
-        Control { slices, pods }
+        Control { terminating, slices, pods }
     }
 
     /// Writes nothing more once what is known of pods is noted.
     pub(crate) async fn stop(self) {
+        self.terminating.abort();
         if let Some(slices) = self.slices {
             slices.abort();
         }

@@ -21,6 +21,7 @@ mod queue;
 pub mod report;
 mod resynthesis;
 mod suspicion;
+pub(crate) mod terminating;
 mod watches;
 
 use std::collections::{HashSet, VecDeque};
@@ -232,10 +233,6 @@ impl Controller {
         let concerned = match seen {
             Seen::Slice(change) => self.observe_slice(change),
             Seen::Composition(change) => self.observe_composition(change),
-            Seen::Namespace(change) => {
-                self.observe_namespace(change);
-                vec![]
-            }
             Seen::Failed { what, error } => {
                 self.reporter.watch_restarted(what);
                 warn!(what, %error, "a watch failed; it begins again");
@@ -285,15 +282,6 @@ impl Controller {
                 self.store.composition_seen(Key::new(&namespace, &name), what)
             }
             Change::Gone(Named { namespace, name, .. }) => self.store.composition_gone(&Key::new(&namespace, &name)),
-        }
-    }
-
-    fn observe_namespace(&self, change: Change<Named<bool>>) {
-        match change {
-            Change::Relist(_) => self.reporter.forget_namespaces(),
-            Change::Listed(_) => {}
-            Change::Exists(Named { name, what: terminating, .. }) => self.reporter.namespace(&name, terminating),
-            Change::Gone(Named { name, .. }) => self.reporter.namespace(&name, false),
         }
     }
 

@@ -17,7 +17,8 @@
 mod cluster;
 mod live;
 pub mod metrics;
-mod outbox;
+mod namespaces;
+pub mod outbox;
 mod requests;
 pub mod selection;
 mod session;
@@ -51,6 +52,8 @@ pub struct Options {
     pub selection: Selection,
     /// A pod that is being deleted for so much longer than it was given is reported.
     pub overdue: Duration,
+    /// How much is kept of what must outlive the process.
+    pub limits: outbox::Limits,
     /// Who is told.
     pub sinks: sinks::Options,
     /// Only say what would be told.

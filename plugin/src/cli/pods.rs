@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use eno_shared::names::WEBHOOK_NAMESPACE;
 
 use super::{ListUntil, ListWatchFlags, OutputFlags, WriteFlags, examples, help};
 use crate::duration;
@@ -104,11 +103,11 @@ impl PodsWatchFlags {
 }
 
 /// Where the outbox is.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct OutboxFlags {
-    /// Namespace of eno-webhook
-    #[arg(long, value_name = "NAMESPACE", default_value = WEBHOOK_NAMESPACE)]
-    pub webhook_namespace: String,
+    /// Namespace of eno-webhook; that which its webhook configuration names, unless given
+    #[arg(long, value_name = "NAMESPACE")]
+    pub webhook_namespace: Option<String>,
 }
 
 /// `kubectl eno pods release`.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::SourceFlags;
 use super::output::Color;
+use super::{OutboxFlags, SourceFlags};
 
 /// `kubectl eno top`.
 #[derive(Debug, Args)]
@@ -19,6 +19,9 @@ pub struct TopFlags {
     /// Folder for the backups of what is released
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub backup_dir: PathBuf,
+    /// Where the webhook keeps what it knows of pods
+    #[command(flatten)]
+    pub outbox: OutboxFlags,
     /// Where to read from
     #[command(flatten)]
     pub source: SourceFlags,

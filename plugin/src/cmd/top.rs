@@ -27,6 +27,7 @@ use std::process::ExitCode;
 
 use jiff::SignedDuration;
 
+use super::webhook_namespace::webhook_namespace;
 use crate::cli::{Cli, TopFlags};
 use crate::cluster::Cluster;
 use crate::context::Context;
@@ -84,7 +85,9 @@ async fn open(flags: &TopFlags, cli: &Cli) -> Result<(Source, Facts, Scope, Opti
     let cluster = Cluster { client, host, timeout, concurrency: usize::from(flags.source.concurrency), warnings };
     let named = cli.global.namespace.clone().filter(|namespace| !namespace.is_empty());
     let namespace = (!flags.all_namespaces).then(|| named.unwrap_or(namespace));
-    let facts = Facts::of_cluster(&cluster, namespace.clone(), patience).await?;
+    let home = webhook_namespace(&cluster, &flags.outbox).await;
+    let facts = Facts::of_cluster(&cluster, namespace.clone(), patience, &home).await?;
     let scope = Scope { context: identity.context.clone(), namespace };
-    Ok((Source::Cluster(cluster.clone()), facts, scope, Some(Target { cluster, identity, backup_dir })))
+    let target = Target { cluster, identity, backup_dir, webhook_namespace: flags.outbox.webhook_namespace.clone() };
+    Ok((Source::Cluster(target.cluster.clone()), facts, scope, Some(target)))
 }

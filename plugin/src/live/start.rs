@@ -99,6 +99,9 @@ impl Feed {
         if let Some(error) = refused.remove(&Subject::Pods) {
             self.cluster.warnings.warn(format!("cannot list pods of synthesizers: {error}"));
         }
+        if let Some(error) = refused.remove(&Subject::Outbox) {
+            self.cluster.warnings.warn(format!("cannot read what eno-webhook keeps of pods: {error}"));
+        }
         // Not every user may read namespaces. What is not known is not shown.
         if let Some(error) = refused.remove(&Subject::Namespaces) {
             self.facts.namespace = Lookup::Unknown(error.to_string());

@@ -3,16 +3,14 @@
 //! What is pending is never dropped. Dead letters stay, so that a person can have them told again, but only so many: the
 //! oldest make room.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::destroy::Destroy;
-use super::outbox::{Delivery, Request, Undelivered};
+use super::outbox::{Delivery, Request, Undelivered, Which};
 
-/// How many destroys are undelivered at most before no more ends are looked for: those pods stay candidates meanwhile.
-pub const UNDELIVERED: usize = 20_000;
 /// How many dead letters are kept.
 pub const DEAD_LETTERS: usize = 1_000;
 
@@ -22,7 +20,14 @@ pub struct Backlog {
     letters: HashMap<String, Letter>,
     /// The ids of a pod's, in the order in which they came about.
     of_pod: HashMap<Box<str>, Vec<String>>,
+    /// Those that some sink is still to be told, in the order of telling.
+    pending: BTreeSet<Age>,
+    /// The others, oldest first.
+    dead: BTreeSet<Age>,
 }
+
+/// What letters are ordered by, and the id.
+type Age = (Timestamp, u64, String);
 
 #[derive(Debug)]
 struct Letter {
@@ -45,10 +50,10 @@ pub struct Depth {
 pub type Due = (Arc<str>, Arc<Destroy>);
 
 impl Backlog {
-    /// May more ends be looked for?
+    /// May more ends be looked for, where no more than so many are to be undelivered? Dead letters have room of their own.
     #[must_use]
-    pub fn has_room(&self) -> bool {
-        self.letters.len() < UNDELIVERED + DEAD_LETTERS
+    pub fn has_room(&self, limit: usize) -> bool {
+        self.pending.len() < limit
     }
 
     /// Everyone is to be told.
@@ -80,7 +85,20 @@ impl Backlog {
             return;
         }
         self.of_pod.entry(destroy.pod.uid.as_str().into()).or_default().push(destroy.id.clone());
-        self.letters.insert(destroy.id.clone(), Letter { destroy, sinks });
+        let id = destroy.id.clone();
+        self.letters.insert(id.clone(), Letter { destroy, sinks });
+        self.sort(&id);
+    }
+
+    /// Puts a letter among the pending or the dead ones, by how its deliveries stand.
+    fn sort(&mut self, id: &str) {
+        let Some(letter) = self.letters.get(id) else { return };
+        let (before, now) = match letter.is_dead() {
+            true => (&mut self.pending, &mut self.dead),
+            false => (&mut self.dead, &mut self.pending),
+        };
+        before.remove(&letter.age());
+        now.insert(letter.age());
     }
 
     /// A sink has it, or will not take it. Returns it, where that changes something.
@@ -93,14 +111,18 @@ impl Backlog {
             Some(why) => *letter.sinks.get_mut(sink)? = Delivery::Dead { why, at: now },
         }
         let destroy = Arc::clone(&letter.destroy);
-        if letter.sinks.is_empty() {
-            self.remove(id);
+        match letter.sinks.is_empty() {
+            true => drop(self.remove(id)),
+            false => self.sort(id),
         }
         Some(destroy)
     }
 
     fn remove(&mut self, id: &str) -> Option<Arc<Destroy>> {
-        let destroy = self.letters.remove(id)?.destroy;
+        let letter = self.letters.remove(id)?;
+        self.pending.remove(&letter.age());
+        self.dead.remove(&letter.age());
+        let destroy = letter.destroy;
         if let Some(ids) = self.of_pod.get_mut(destroy.pod.uid.as_str()) {
             ids.retain(|other| other != id);
             if ids.is_empty() {
@@ -113,44 +135,45 @@ impl Backlog {
     /// Carries out what a person has asked for. Returns the pods that it concerns.
     pub fn carry_out(&mut self, request: &Request) -> Vec<Arc<Destroy>> {
         let mut concerned = vec![];
-        for (id, letter) in &mut self.letters {
-            if request.redeliver.has(id) {
-                let dead = letter.sinks.values_mut().filter(|delivery| matches!(delivery, Delivery::Dead { .. }));
-                dead.for_each(|delivery| *delivery = Delivery::Pending);
-                concerned.push(Arc::clone(&letter.destroy));
-            }
+        for id in self.named(&request.redeliver, |backlog| backlog.letters.keys().cloned().collect()) {
+            let Some(letter) = self.letters.get_mut(&id) else { continue };
+            let dead = letter.sinks.values_mut().filter(|delivery| matches!(delivery, Delivery::Dead { .. }));
+            dead.for_each(|delivery| *delivery = Delivery::Pending);
+            concerned.push(Arc::clone(&letter.destroy));
+            self.sort(&id);
         }
-        let drops: Vec<String> = self
-            .letters
-            .iter()
-            .filter(|(id, letter)| letter.is_dropped_by(request, id))
-            .map(|(id, _)| id.clone())
-            .collect();
+        let drops = self.named(&request.drop, |backlog| backlog.dead.iter().map(|(_, _, id)| id.clone()).collect());
         concerned.extend(drops.iter().filter_map(|id| self.remove(id)));
         concerned
     }
 
+    /// The ids that a request names, of which some may not be here (any more); `all` says which `*` means.
+    fn named(&self, which: &Which, all: impl Fn(&Self) -> Vec<String>) -> Vec<String> {
+        match which {
+            Which::All => all(self),
+            Which::Ids(ids) => ids.clone(),
+        }
+    }
+
     /// Makes room where there are too many dead letters: the oldest go. Returns them.
     pub fn drop_oldest_dead(&mut self) -> Vec<Arc<Destroy>> {
-        let mut dead: Vec<_> = self
-            .letters
-            .values()
-            .filter(|letter| letter.is_dead())
-            .map(|letter| (letter.destroy.observed_at, letter.destroy.id.clone()))
-            .collect();
-        let too_many = dead.len().saturating_sub(DEAD_LETTERS);
-        dead.sort_unstable();
-        dead.iter().take(too_many).filter_map(|(_, id)| self.remove(id)).collect()
+        let too_many = self.dead.len().saturating_sub(DEAD_LETTERS);
+        let oldest: Vec<_> = self.dead.iter().take(too_many).map(|(_, _, id)| id.clone()).collect();
+        oldest.iter().filter_map(|id| self.remove(id)).collect()
     }
 
     /// All deliveries that are to be made, those of a pod in order.
     pub fn due(&self) -> impl Iterator<Item = Due> {
-        let mut letters: Vec<_> = self.letters.values().collect();
-        letters.sort_by_key(|letter| (letter.destroy.observed_at, letter.destroy.sequence));
-        letters.into_iter().flat_map(|letter| {
+        self.pending.iter().filter_map(|(_, _, id)| self.letters.get(id)).flat_map(|letter| {
             let pending = letter.sinks.iter().filter(|(_, delivery)| **delivery == Delivery::Pending);
             pending.map(|(sink, _)| (Arc::clone(sink), Arc::clone(&letter.destroy)))
         })
+    }
+
+    /// Is there someone who was not told of it?
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.letters.contains_key(id)
     }
 
     /// What of a pod is undelivered, to be kept.
@@ -167,12 +190,8 @@ impl Backlog {
     /// How many there are.
     #[must_use]
     pub fn depth(&self) -> Depth {
-        let pending = || self.letters.values().filter(|letter| !letter.is_dead());
-        Depth {
-            pending: pending().count(),
-            dead: self.letters.len() - pending().count(),
-            oldest: pending().map(|letter| letter.destroy.observed_at).min(),
-        }
+        let oldest = self.pending.first().map(|(observed_at, ..)| *observed_at);
+        Depth { pending: self.pending.len(), dead: self.dead.len(), oldest }
     }
 }
 
@@ -181,11 +200,8 @@ impl Letter {
         self.sinks.values().all(|delivery| matches!(delivery, Delivery::Dead { .. }))
     }
 
-    fn is_dropped_by(&self, request: &Request, id: &str) -> bool {
-        match &request.drop {
-            super::outbox::Which::All => self.is_dead(),
-            which => which.has(id),
-        }
+    fn age(&self) -> Age {
+        (self.destroy.observed_at, self.destroy.sequence, self.destroy.id.clone())
     }
 }
 

@@ -65,9 +65,12 @@ pub struct Following {
     /// How many ends of it were told: of its sandboxes.
     #[serde(skip_serializing_if = "is_zero")]
     pub ends: u32,
-    /// Its node, while that is all that is kept.
+    /// Its node, while it lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
+    /// The composition that it works for, `NAMESPACE/NAME`, while it lives: its end concerns the slices of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub composition: Option<String>,
     /// All that its end must tell, once it is going.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
@@ -192,15 +195,6 @@ impl Which {
         match text.trim() {
             "*" => Which::All,
             ids => Which::Ids(ids.split_whitespace().map(Into::into).collect()),
-        }
-    }
-
-    /// Is this one of them?
-    #[must_use]
-    pub fn has(&self, id: &str) -> bool {
-        match self {
-            Which::All => true,
-            Which::Ids(ids) => ids.iter().any(|one| one == id),
         }
     }
 }

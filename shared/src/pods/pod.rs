@@ -1,7 +1,10 @@
 //! A pod as the API server sends it, as far as it is read.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use crate::api::Metadata;
 
@@ -68,13 +71,21 @@ pub struct PodIp {
 }
 
 impl Pod {
-    /// What tells it from its namesakes: its uid. The mirror pod of a static pod is made again at will while the static pod
-    /// runs on, so there it is the static pod's own (which the kubelet uses as uid, too).
+    /// What tells it from all others: its uid. The mirror pod of a static pod is made again at will, with another uid, while
+    /// the static pod runs on, so there it is made of place and hash of the static pod.
+    ///
+    /// The hash alone would not do: anyone who may create a pod may write what looks like a mirror pod, with the hash or the
+    /// uid of another, and so tell its end, or hide it.
     #[must_use]
-    pub fn identity(&self) -> &str {
+    pub fn identity(&self) -> Cow<'_, str> {
+        let Metadata { namespace, name, uid, .. } = &self.metadata;
         match self.metadata.annotation(CONFIG_HASH) {
-            Some(hash) if self.is_mirror() && !hash.is_empty() => hash,
-            Some(_) | None => &self.metadata.uid,
+            Some(hash) if self.is_mirror() && !hash.is_empty() => {
+                let of = Uuid::new_v5(&Uuid::nil(), format!("{namespace}/{name}/{hash}").as_bytes());
+                // No uid begins so.
+                Cow::Owned(format!("static-{of}"))
+            }
+            Some(_) | None => Cow::Borrowed(uid),
         }
     }
 
@@ -110,10 +121,31 @@ mod tests {
     #[test]
     fn a_mirror_pod_is_told_by_its_static_pod() {
         assert_eq!(pod(json!({})).identity(), "u");
-        assert_eq!(pod(json!({CONFIG_HASH: "h", CONFIG_MIRROR: "h"})).identity(), "h");
+        let mirror = pod(json!({CONFIG_HASH: "h", CONFIG_MIRROR: "h"}));
+        let again = Metadata { uid: "v".into(), ..mirror.metadata.clone() };
+        assert_eq!(Pod { metadata: again, ..mirror.clone() }.identity(), mirror.identity());
+        assert_ne!(pod(json!({CONFIG_HASH: "i", CONFIG_MIRROR: "i"})).identity(), mirror.identity());
         // The kubelet's file source writes the hash on pods too that are no mirrors.
         assert_eq!(pod(json!({CONFIG_HASH: "h"})).identity(), "u");
         assert_eq!(pod(json!({CONFIG_HASH: "", CONFIG_MIRROR: ""})).identity(), "u");
+    }
+
+    /// Who may create pods in one namespace must not speak for those of another.
+    #[test]
+    fn what_looks_like_a_mirror_pod_cannot_pass_for_another() {
+        let mirror = pod(json!({CONFIG_HASH: "h", CONFIG_MIRROR: "h"}));
+        for (namespace, name) in [("other", ""), ("", "other")] {
+            let metadata = Metadata { namespace: namespace.into(), name: name.into(), ..mirror.metadata.clone() };
+            assert_ne!(Pod { metadata, ..mirror.clone() }.identity(), mirror.identity());
+        }
+        let forged = pod(json!({CONFIG_HASH: "6c84fb90-12c4-11e1-840d-7b25c5ee775a", CONFIG_MIRROR: ""}));
+        assert_ne!(forged.identity(), "6c84fb90-12c4-11e1-840d-7b25c5ee775a");
+        // It is a key of the outbox.
+        let odd = pod(json!({CONFIG_HASH: "a b\n/..", CONFIG_MIRROR: ""})).identity().into_owned();
+        assert!(
+            odd.starts_with("static-") && odd.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'),
+            "{odd}"
+        );
     }
 
     #[test]

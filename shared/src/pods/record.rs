@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pod::Pod;
 use super::sandbox::{Sandbox, merge};
+use crate::names::{POD_COMPOSITION, POD_COMPOSITION_NAMESPACE};
 
 /// What is kept of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,23 @@ impl Record {
             deleted_at: pod.metadata.deletion_timestamp,
             mirror: pod.is_mirror(),
         }
+    }
+
+    /// Of a pod of which no more than its node and its composition (`NAMESPACE/NAME`) are known.
+    pub(super) fn of_checkpoint(node: Option<String>, composition: Option<&str>) -> Self {
+        let labels = composition.and_then(|composition| composition.split_once('/')).map(|(namespace, name)| {
+            format!("{POD_COMPOSITION}={name},{POD_COMPOSITION_NAMESPACE}={namespace}").into()
+        });
+        Record { node: node.map(Into::into), labels: labels.unwrap_or_default(), ..Record::default() }
+    }
+
+    /// The composition that it works for, `NAMESPACE/NAME`, where it is a synthesizer's pod.
+    pub(super) fn composition(&self) -> Option<String> {
+        let value = |key: &str| {
+            let mut labels = self.labels.split(',').filter_map(|label| label.split_once('='));
+            labels.find_map(|(name, value)| (name == key && !value.is_empty()).then_some(value))
+        };
+        Some(format!("{}/{}", value(POD_COMPOSITION_NAMESPACE)?, value(POD_COMPOSITION)?))
     }
 
     /// Its labels.

@@ -99,7 +99,7 @@ impl Seen {
         let pod = evidence.pod;
         Seen {
             place: Place::new(&pod.metadata.namespace, &pod.metadata.name),
-            uid: pod.identity().into(),
+            uid: pod.identity().into_owned().into(),
             record: Record::of(pod, sandboxes(evidence)),
         }
     }

@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::{Options, certs};
 
-/// The controllers that the tests need: what deletes, what makes service accounts and roles work, and what checks the types
-/// in policies.
+/// The controllers that the tests need: what deletes, what makes service accounts and roles work, what checks the types in
+/// policies, and what makes pods of one name again.
 const CONTROLLERS: &str = "garbage-collector-controller,namespace-controller,serviceaccount-controller,clusterrole-aggregation-controller,\
-     validatingadmissionpolicy-status-controller";
+     validatingadmissionpolicy-status-controller,statefulset-controller";
 
 /// The ports of a control plane, on loopback.
 #[derive(Debug)]

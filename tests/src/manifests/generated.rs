@@ -22,7 +22,8 @@ pub fn webhooks_path() -> PathBuf {
 pub fn webhooks() -> Result<String> {
     let service = Target::Service { namespace: WEBHOOK_NAMESPACE.into(), name: WEBHOOK_NAME.into(), port: 443 };
     let pods = [(MANAGED_BY_LABEL.into(), MANAGED_BY_ENO.into())].into();
-    Config { name: WEBHOOK_NAME.into(), target: service, ca: None, namespaces: BTreeMap::new(), pods }.yaml()
+    let (namespaces, pod_namespaces) = (BTreeMap::new(), BTreeMap::new());
+    Config { name: WEBHOOK_NAME.into(), target: service, ca: None, namespaces, pods, pod_namespaces }.yaml()
 }
 
 /// Writes them.

@@ -1,8 +1,9 @@
 //! A ground for a story about the webhook: a guarded namespace in which nobody else works.
 
 use anyhow::{Context, Result, ensure};
+use eno_shared::names::ENO_API_VERSION;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, DynamicObject};
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::{Webhook, WebhookOptions};
@@ -128,7 +129,30 @@ impl Guarded {
         reconciled_composition(&self.cluster, self.name(), name, self.name(), resources).await
     }
 
-    /// The same, being deleted; Eno has not seen that yet.
+    /// The same with a synthesizer, which goes with the namespace; Eno has seen both as they are. A new synthesis can be
+    /// asked for.
+    ///
+    /// # Errors
+    /// As for [`Guarded::live`].
+    pub async fn synthesized(&self, name: &str) -> Result<DynamicObject> {
+        let home = self.cluster.api("v1", "Namespace", None).get(self.name()).await?;
+        let owner = json!({"apiVersion": "v1", "kind": "Namespace", "name": self.name(), "uid": home.uid()});
+        let metadata = json!({"name": self.name(), "ownerReferences": [owner]});
+        let synthesizer =
+            json!({"apiVersion": ENO_API_VERSION, "kind": "Synthesizer", "metadata": metadata, "spec": {}});
+        let synthesizer = self.cluster.apply(&synthesizer).await?;
+        self.live(name, 1).await?;
+        let uses = Patch::Merge(json!({"spec": {"synthesizer": {"name": self.name()}}}));
+        let composition =
+            self.cluster.eno("Composition", self.name()).patch(name, &PatchParams::default(), &uses).await?;
+        let seen = json!({
+            "observedCompositionGeneration": composition.metadata.generation,
+            "observedSynthesizerGeneration": synthesizer.metadata.generation,
+        });
+        self.set_status("Composition", name, &json!({"currentSynthesis": seen})).await
+    }
+
+    /// The same as [`Guarded::live`], being deleted; Eno has not seen that yet.
     ///
     /// # Errors
     /// As for [`Guarded::live`].
@@ -177,9 +201,10 @@ impl Guarded {
     /// # Errors
     /// The server refuses it.
     pub async fn set_status(&self, kind: &str, name: &str, status: &Value) -> Result<DynamicObject> {
-        let api_version = eno_shared::names::ENO_API_VERSION;
         let metadata = json!({"name": name, "namespace": self.name()});
-        self.cluster.set_status(&json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}), status).await
+        self.cluster
+            .set_status(&json!({"apiVersion": ENO_API_VERSION, "kind": kind, "metadata": metadata}), status)
+            .await
     }
 
     /// A slice of the composition that no synthesis lists: garbage. Returns it.

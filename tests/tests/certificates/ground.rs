@@ -121,6 +121,7 @@ impl Ground {
             ca: None,
             namespaces: [namespace].into(),
             pods: BTreeMap::from([(MANAGED_BY_LABEL.to_owned(), MANAGED_BY_ENO.to_owned())]),
+            pod_namespaces: BTreeMap::new(),
         };
         let mut items = [serde_json::to_value(config.validating())?, serde_json::to_value(config.mutating())?];
         for item in &mut items {

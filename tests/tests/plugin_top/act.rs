@@ -1,14 +1,12 @@
 //! What its keys do to the cluster: nothing before a person has said so, and what is needed stays.
 
 use anyhow::{Context, Result, ensure};
-use eno_shared::names::{ENO_API_VERSION, FORCE_RESYNTHESIS};
-use eno_tests::fixtures::{composition, config_map, reconciled_synthesis, slice};
+use eno_shared::names::FORCE_RESYNTHESIS;
 use eno_tests::webhook::Guarded;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, PostParams};
 use serde_json::json;
 
-use super::{exists, find_slice, top};
+use super::{chosen, exists, find_slice, synthesize, top};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn releases_after_a_dry_run_and_the_typed_name() -> Result<()> {
@@ -101,24 +99,14 @@ async fn cleans_up_after_yes_and_keeps_what_is_needed() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn asks_for_a_new_synthesis_after_yes() -> Result<()> {
     let ground = Guarded::unguarded("top-resynth").await?;
-    let synthesizers = ground.cluster().api(ENO_API_VERSION, "Synthesizer", None);
-    let metadata = json!({"name": ground.name()});
-    let synthesizer = json!({"apiVersion": ENO_API_VERSION, "kind": "Synthesizer", "metadata": metadata, "spec": {}});
-    synthesizers.create(&PostParams::default(), &serde_json::from_value(synthesizer)?).await?;
-    let mut web = composition(ground.name(), "web");
-    web["spec"]["synthesizer"]["name"] = json!(ground.name());
-    let web = ground.cluster().apply(&web).await?;
-    ground.cluster().apply(&slice(&web, "web-0", "current", &[config_map(ground.name(), "web", 0)])).await?;
-    let mut current = reconciled_synthesis("current", web.metadata.generation, &["web-0"]);
-    current["observedSynthesizerGeneration"] = json!(1);
-    ground.compose("web", &json!({"currentSynthesis": current})).await?;
-
+    let web = ground.synthesized("web").await?;
+    let current = web.data["status"]["currentSynthesis"]["uuid"].as_str().map(str::to_owned);
     let compositions = ground.cluster().eno("Composition", ground.name());
     let asked = async || anyhow::Ok(compositions.get("web").await?.annotations().get(FORCE_RESYNTHESIS).cloned());
     let mut terminal = top(&ground, &[], 24, 100)?;
     // From the row of a slice: it is its composition that is synthesized.
     find_slice(&mut terminal, "web-0").await?;
-    for (typed, uuid) in [("n\r", None), ("y\r", Some("current".to_owned()))] {
+    for (typed, uuid) in [("n\r", None), ("y\r", current)] {
         terminal.screen_is("the list", |screen| screen.contains("q quit")).await?;
         terminal.type_in("s")?;
         terminal.screen_is("the dry run", |screen| screen.contains("new synthesis requested (server dry run)")).await?;
@@ -133,7 +121,36 @@ async fn asks_for_a_new_synthesis_after_yes() -> Result<()> {
     // A composition that has changed since: a new synthesis could orphan what it drops.
     compositions.patch("web", &Default::default(), &kube::api::Patch::Merge(json!({"spec": {"x": 1}}))).await?;
     terminal.type_in("s")?;
-    terminal.screen_is("the refusal", |screen| screen.contains("refused to ask for a new synthesis")).await?;
-    synthesizers.delete(ground.name(), &DeleteParams::default()).await?;
-    Ok(())
+    terminal.screen_is("the refusal", |screen| screen.contains("refused to ask for a new synthesis")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletes_a_pod_by_force_whose_node_is_gone_after_the_typed_name() -> Result<()> {
+    let ground = Guarded::unguarded("top-pod").await?;
+    ground.live("web", 1).await?;
+    // No such node exists, and no kubelet confirms the deletion.
+    synthesize(&ground, "web", &ground, Some("gone")).await?;
+    ground.kubectl(&["delete", "pod", "synthesis", "--wait=false"]).await?.success()?;
+    let pods = ground.cluster().api("v1", "Pod", Some(ground.name()));
+    let mut terminal = top(&ground, &[], 24, 100)?;
+    terminal.screen_is("the first picture", |screen| screen.contains("[1 compositions")).await?;
+    terminal.type_in("3")?;
+    terminal.screen_is("the pod", |screen| chosen(screen).contains("synthesis")).await?;
+    for (typed, is_left) in [("gone\r", true), ("synthesis\r", false)] {
+        terminal.screen_is("the list", |screen| screen.contains("q quit")).await?;
+        terminal.type_in("r")?;
+        terminal.screen_is("the dry run", |screen| screen.contains("force deleted (server dry run)")).await?;
+        terminal.screen_is("the question", |screen| screen.contains("Type the name to confirm (synthesis):")).await?;
+        terminal.type_in(typed)?;
+        terminal.screen_is("its end", |screen| screen.contains("Enter back")).await?;
+        let left = pods.get_opt("synthesis").await?.is_some();
+        ensure!(left == is_left, "{typed:?}:\n{}", terminal.screen());
+        terminal.type_in("\r")?;
+    }
+    terminal.screen_is("no pod any more", |screen| screen.contains("[3 pods 0]")).await?;
+    // Against the rules there is no way, whatever is typed.
+    synthesize(&ground, "web", &ground, None).await?;
+    terminal.screen_is("the next pod", |screen| chosen(screen).contains("synthesis")).await?;
+    terminal.type_in("R")?;
+    terminal.screen_is("why not", |screen| screen.contains("no pod is released against the rules")).await
 }

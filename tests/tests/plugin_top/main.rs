@@ -9,9 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION, POD_COMPOSITION_NAMESPACE};
+use eno_tests::eventually::eventually;
 use eno_tests::plugin;
 use eno_tests::terminal::Terminal;
 use eno_tests::webhook::Guarded;
+use serde_json::json;
 use tokio::process::Command;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -31,6 +34,23 @@ async fn find_slice(terminal: &mut Terminal, words: &str) -> Result<()> {
     terminal.screen_is("the first picture", |screen| screen.contains("q quit")).await?;
     terminal.type_in(&format!("2/{words}\r"))?;
     terminal.screen_is(words, |screen| chosen(screen).contains(words)).await
+}
+
+/// Makes the pod `synthesis` of a composition's synthesizer, where Eno runs; its synthesis is not the current one.
+async fn synthesize(ground: &Guarded, composition: &str, eno: &Guarded, node: Option<&str>) -> Result<()> {
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "synthesis", "namespace": eno.name(), "labels": {
+            MANAGED_BY_LABEL: MANAGED_BY_ENO, POD_COMPOSITION: composition, POD_COMPOSITION_NAMESPACE: ground.name(),
+            "eno.azure.io/synthesis-uuid": "old",
+        }},
+        "spec": {
+            "containers": [{"name": "executor", "image": "none"}], "automountServiceAccountToken": false,
+            "nodeName": node,
+        },
+    });
+    // The service account of a new namespace takes a moment.
+    eventually("the pod to be made", LIMIT, async || eno.cluster().apply(&pod).await.map(drop)).await
 }
 
 /// The row under the cursor.

@@ -7,7 +7,7 @@ use eno_tests::{captures, workspace};
 use kube::api::DeleteParams;
 use serde_json::json;
 
-use super::{chosen, command, find_slice, top};
+use super::{chosen, command, find_slice, synthesize, top};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shows_what_changes_with_what_is_stuck_first() -> Result<()> {
@@ -116,15 +116,7 @@ async fn shows_the_pods_that_work_for_the_namespace_wherever_they_run() -> Resul
     let mut terminal = top(&ground, &[], 24, 120)?;
     terminal.screen_is("no pod yet", |screen| screen.contains("3 pods 0")).await?;
     terminal.type_in("3")?;
-    let pod = json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "synthesis", "namespace": eno.name(), "labels": {
-            "app.kubernetes.io/managed-by": "eno", "eno.azure.io/composition-name": "web",
-            "eno.azure.io/composition-namespace": ground.name(), "eno.azure.io/synthesis-uuid": "old",
-        }},
-        "spec": {"containers": [{"name": "executor", "image": "none"}], "automountServiceAccountToken": false},
-    });
-    eno.cluster().apply(&pod).await?;
+    synthesize(&ground, "web", &eno, None).await?;
     let is_shown =
         |screen: &str| ["synthesis", "/web", "Leftover", "orphaned"].iter().all(|word| chosen(screen).contains(word));
     terminal.screen_is("the pod", is_shown).await?;

@@ -40,3 +40,29 @@ async fn deletions_and_evictions_are_heard_and_dry_runs_cause_nothing() -> Resul
     assert_eq!(ground.receiver.received().len(), 2);
     ground.finish().await
 }
+
+/// Hints may come many times, of one pod and of all kinds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_is_deleted_and_evicted_again_and_again_ends_once() -> Result<()> {
+    let mut ground = Ground::new("hints").await?;
+    ground.follow(Start { registered: true, ..Start::default() }).await?;
+    let uid = ground.pod("web").await?;
+    ground.followed(1).await?;
+    let pods: Api<Pod> = Api::namespaced(ground.guarded.cluster().client(), ground.guarded.name());
+    for _ in 0..3 {
+        // The API server asks about each eviction, and only about the first of the deletions.
+        pods.delete("web", &DeleteParams::default()).await?;
+        pods.evict("web", &EvictParams::default()).await?;
+    }
+    ground.metric("eno_webhook_reviews_total", &["hook=\"pods-delete\""], |count| count >= 1).await?;
+    ground.metric("eno_webhook_reviews_total", &["hook=\"pods-evict\""], |count| count == 3).await?;
+    ground.candidates(1).await?;
+    ground.noted(&uid, |entry| entry.is_some_and(|entry| entry["following"]["goingSince"].is_string())).await?;
+    assert!(ground.receiver.received().is_empty(), "it is still there");
+    ground.delete_at_once("web").await?;
+    assert_eq!(causes(&ground.told(&uid, 1).await?), ["Gone"]);
+    ground.noted(&uid, |entry| entry.is_none()).await?;
+    ground.followed(0).await?;
+    assert_eq!(ground.receiver.received().len(), 1);
+    ground.finish().await
+}

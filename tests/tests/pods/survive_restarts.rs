@@ -1,18 +1,23 @@
 //! Processes end and others go on: nothing is lost, and what is told again has the same id.
 
 use anyhow::{Result, ensure};
+use eno_shared::names::{POD_COMPOSITION, POD_COMPOSITION_NAMESPACE};
 use eno_tests::cluster::Cluster;
 use eno_tests::eventually::eventually;
 use eno_tests::webhook::{Webhook, WebhookOptions};
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ground::{Ground, LIMIT, Start, causes};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_went_while_the_process_was_killed_is_told_by_the_next() -> Result<()> {
     let mut ground = Ground::following("killed").await?;
-    let (gone, replaced) = (ground.pod("gone").await?, ground.pod("replaced").await?);
+    let of_composition = |pod: &mut Value| {
+        pod["metadata"]["labels"][POD_COMPOSITION] = json!("web");
+        pod["metadata"]["labels"][POD_COMPOSITION_NAMESPACE] = json!("team-a");
+    };
+    let (gone, replaced) = (ground.pod_as("gone", of_composition).await?, ground.pod("replaced").await?);
     let (going, lives) = (ground.pod("going").await?, ground.pod("lives").await?);
     ground.followed(4).await?;
     ground.delete("going").await?;
@@ -29,9 +34,11 @@ async fn what_went_while_the_process_was_killed_is_told_by_the_next() -> Result<
     assert_eq!(causes(&ground.told(&going, 1).await?), ["Gone"]);
     assert_eq!(causes(&ground.told(&replaced, 1).await?), ["Replaced"]);
     assert_eq!(causes(&ground.told(&gone, 1).await?), ["Gone"]);
-    // One that was going has all that was known of it; of the others the identity was noted.
+    // One that was going has all that was known of it; of the others there are identity, node and composition.
     assert_eq!(ground.receiver.of(&going)[0].event["data"]["labels"]["name"], "going");
-    assert!(ground.receiver.of(&gone)[0].event["data"]["node"].is_string());
+    let known = &ground.receiver.of(&gone)[0].event["data"];
+    assert!(known["node"].is_string());
+    assert_eq!(known["labels"], json!({POD_COMPOSITION: "web", POD_COMPOSITION_NAMESPACE: "team-a"}));
     assert!(ground.receiver.of(&lives).is_empty());
     ground.followed(2).await?;
     ground.finish().await

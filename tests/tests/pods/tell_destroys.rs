@@ -1,11 +1,13 @@
 //! D1, D3: who is gone, or replaced, is told; who only leaves is not.
 
 use anyhow::{Context, Result, ensure};
+use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL};
 use eno_tests::eventually::eventually;
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use serde_json::json;
+use kube::ResourceExt;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy};
+use serde_json::{Value, json};
 
 use crate::ground::{Ground, LIMIT, Start, causes};
 
@@ -52,26 +54,63 @@ async fn a_pod_that_is_deleted_by_force_is_told_at_once() -> Result<()> {
     ground.finish().await
 }
 
-/// As a StatefulSet makes its pods again, in a gap of the watch: all that is seen of it is another uid.
+/// A StatefulSet makes its pod again, in a gap of the watch: all that is seen of it is another uid.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_namesake_is_told_as_the_end_of_the_old_pod_before_its_own() -> Result<()> {
     let mut ground = Ground::new("namesake").await?;
     let proxy = ground.proxy().await?;
     ground.follow(Start { proxy: Some(&proxy), ..Start::default() }).await?;
-    let old = ground.pod("db-0").await?;
+    let (sets, set) = (ground.guarded.cluster().api("apps/v1", "StatefulSet", Some(ground.guarded.name())), set("db"));
+    sets.create(&PostParams::default(), &serde_json::from_value(set)?).await?;
+    let old = made(&ground, "db-0", None).await?;
     ground.followed(1).await?;
     proxy.freeze();
     ground.delete_at_once("db-0").await?;
-    let new = ground.pod("db-0").await?;
+    let new = made(&ground, "db-0", Some(&old)).await?;
     proxy.thaw();
     let told = ground.told(&old, 1).await?;
     assert_eq!(causes(&told), ["Replaced"]);
     ground.followed(1).await?;
+    let orphaning = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
+    sets.delete("db", &orphaning).await?;
+    eventually("the set to be gone", LIMIT, async || {
+        ensure!(sets.get_metadata_opt("db").await?.is_none(), "it exists");
+        Ok(())
+    })
+    .await?;
     ground.delete_at_once("db-0").await?;
     assert_eq!(causes(&ground.told(&new, 1).await?), ["Gone"]);
     let order: Vec<_> = ground.receiver.received().iter().map(|one| one.uid().to_owned()).collect();
     assert_eq!(order, [old, new]);
     ground.finish().await
+}
+
+/// A StatefulSet of one pod of a synthesizer, on a node.
+fn set(name: &str) -> Value {
+    let labels = json!({MANAGED_BY_LABEL: MANAGED_BY_ENO, "set": name});
+    json!({
+        "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
+        "spec": {
+            "serviceName": name, "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {
+                    "nodeName": "node-of-a-set", "automountServiceAccountToken": false,
+                    "containers": [{"name": "c", "image": "none"}],
+                },
+            },
+        },
+    })
+}
+
+/// Waits for a pod of the name that is not this one; returns its uid.
+async fn made(ground: &Ground, name: &str, before: Option<&str>) -> Result<String> {
+    eventually(&format!("pod {name} to be made"), LIMIT, async || {
+        let uid = ground.pods.get_metadata(name).await?.uid().context("it has no uid")?;
+        ensure!(before != Some(uid.as_str()), "it is the old one");
+        Ok(uid)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use crate::review::{Request, Undecodable};
 /// A pod is deleted. Each item of a deletecollection is asked about, without a name.
 pub(super) fn delete(request: &Request<'_>) -> Result<Judged, Undecodable> {
     let pod: Pod = serde_json::from_str(request.old_text()?).map_err(DecodeError::Malformed)?;
-    let subject = Subject { name: pod.metadata.name.clone(), uid: pod.identity().to_owned(), ..of_pod(request) };
+    let subject = Subject { name: pod.metadata.name.clone(), uid: pod.identity().into_owned(), ..of_pod(request) };
     Ok(Judged::new(subject, heard(), Evidence::Review))
 }
 

@@ -78,6 +78,7 @@ impl Control {
             pods: follows_pods.then(|| pods::Options {
                 selection: pods.selection(),
                 overdue: pods.overdue(),
+                limits: pods.limits(),
                 sinks: sinks.options(),
                 dry_run: self.dry_run,
             }),
@@ -147,7 +148,7 @@ fn percent(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|percent| *percent <= 100).ok_or_else(|| "expected 0 to 100".to_owned())
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(super) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number above 0".to_owned())
 }
 

@@ -5,7 +5,6 @@ use eno_shared::api::{Composition, Kind, Metadata, OwnerReference, ResourceSlice
 use eno_shared::client::Watched;
 use futures::stream::{BoxStream, SelectAll, select_all};
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1;
 use kube::core::{NamespaceResourceScope, ObjectMeta, PartialObjectMeta};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, watcher};
@@ -21,8 +20,6 @@ pub enum Seen {
     Slice(Change<Metadata>),
     /// Of compositions: name and object.
     Composition(Change<Named<Lookup<Arc<Composition>>>>),
-    /// Of namespaces: their names, and whether they are being deleted.
-    Namespace(Change<Named<bool>>),
     /// A watch failed, and begins again after a while.
     Failed {
         /// The plural of what it watches.
@@ -54,7 +51,7 @@ pub struct Named<T> {
     pub what: T,
 }
 
-/// Watches slices (metadata only), compositions and namespaces, everywhere or in these namespaces.
+/// Watches slices (metadata only) and compositions, everywhere or in these namespaces.
 pub fn watches(client: &Client, namespaces: &[String]) -> SelectAll<BoxStream<'static, Seen>> {
     let config = || watcher::Config::default().page_size(PAGE);
     let mut streams: Vec<BoxStream<'static, Seen>> = vec![];
@@ -73,14 +70,6 @@ pub fn watches(client: &Client, namespaces: &[String]) -> SelectAll<BoxStream<'s
             }))
         }));
     }
-    let all = watcher(Api::<PartialObjectMeta<v1::Namespace>>::all(client.clone()), config()).default_backoff();
-    streams.push(events(all, "namespaces", &None, |namespace| {
-        Seen::Namespace(namespace.map(|namespace| Named {
-            namespace: String::new(),
-            name: namespace.name_any(),
-            what: namespace.metadata.deletion_timestamp.is_some(),
-        }))
-    }));
     select_all(streams)
 }
 

@@ -4,10 +4,10 @@
 //! it changes, so that of two writers one fails. Nobody waits for a write: destroys are told meanwhile, and what was told and
 //! not noted is told again, with the same id.
 //!
-//! The space is bounded: 64 shards of 256 KiB. When it is full, what finds no place is kept in memory alone, is told as ever,
-//! and is lost if the process ends first: the metric `outbox_unsaved`, the log and an Event say so. Checkpoints of living pods
-//! leave a quarter of the space to those that end. Before that, no more ends are looked for once
-//! [too many](eno_shared::pods::backlog::UNDELIVERED) destroys are undelivered: those pods wait, as candidates.
+//! The space is [bounded](Limits). When it is full, what finds no place is kept in memory alone, is told as ever, and is lost
+//! if the process ends first: the metric `outbox_unsaved`, the log and an Event say so. Checkpoints of living pods leave a
+//! quarter of the space to those that end. Before that, no more ends are looked for once too many destroys are undelivered:
+//! those pods wait, as candidates.
 
 mod plan;
 mod write;
@@ -37,6 +37,21 @@ const CHECKPOINT: Duration = Duration::from_secs(30);
 /// How many shards one page of a list has: each may be large.
 const PAGE: u32 = 4;
 
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Shards, of 256 KiB each.
+    pub shards: u16,
+    /// Destroys that are undelivered, before no more ends are looked for.
+    pub undelivered: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { shards: 64, undelivered: 20_000 }
+    }
+}
+
 /// Keeps what must outlive this process.
 pub(super) struct Outbox {
     writer: Writer,
@@ -52,21 +67,36 @@ pub(super) struct Outbox {
 #[derive(Default)]
 pub(super) struct Left {
     /// By uid.
-    pub(super) entries: Vec<(String, Entry)>,
+    pub(super) entries: BTreeMap<String, Entry>,
     /// Entries that cannot be read: `SHARD/KEY: why`.
     pub(super) aside: Vec<String>,
     /// Shards that are refused, by name.
     pub(super) refused: Vec<(String, Refused)>,
 }
 
+/// Has one entry of a pod at least what the other has?
+fn says_more(one: &Entry, other: &Entry) -> bool {
+    let weight = |entry: &Entry| {
+        let following = entry.following.as_ref();
+        let is_going = following.is_some_and(|following| following.going_since.is_some());
+        (entry.undelivered.len(), is_going, following.is_none())
+    };
+    weight(one) >= weight(other)
+}
+
 impl Outbox {
     /// Reads what an earlier process has left in the namespace.
-    pub(super) async fn load(client: Client, namespace: &str, cluster: &str) -> kube::Result<(Self, Left)> {
+    pub(super) async fn load(
+        client: Client,
+        namespace: &str,
+        cluster: &str,
+        limits: Limits,
+    ) -> kube::Result<(Self, Left)> {
         let api: Api<ConfigMap> = Api::namespaced(client, namespace);
         let writer = Writer::new(api.clone(), cluster);
         let mut outbox = Outbox {
             writer,
-            plan: Plan::default(),
+            plan: Plan::new(limits.shards),
             versions: BTreeMap::new(),
             not_before: Instant::now(),
             failures: 0,
@@ -102,14 +132,30 @@ impl Outbox {
             self.plan.occupied(number, data.get(key).map_or(0, |text| key.len() + text.len()));
         }
         for (uid, entry) in decoded.entries {
-            self.plan.lies(&Place::new(&entry.namespace, &entry.name), &uid, number, data[&uid].len());
-            left.entries.push((uid, entry));
+            let bytes = data[&uid].len();
+            match left.entries.get_mut(&uid) {
+                // It was being moved when the process ended. The one that says more was written later.
+                Some(known) if says_more(known, &entry) => self.plan.lies_twice(&uid, number, bytes, Instant::now()),
+                Some(known) => {
+                    *known = entry;
+                    self.plan.lies_elsewhere(&uid, number, bytes, Instant::now());
+                }
+                None => {
+                    self.plan.lies(&Place::new(&entry.namespace, &entry.name), &uid, number, bytes);
+                    left.entries.insert(uid, entry);
+                }
+            }
         }
     }
 
     /// Something changed that must be noted.
     pub(super) fn note(&mut self, changed: Changed) {
         self.plan.note(changed, Instant::now());
+    }
+
+    /// The process is about to end: nothing has time any more.
+    pub(super) fn hurry(&mut self) {
+        self.plan.hurry();
     }
 
     /// When the next write is due.
@@ -144,6 +190,9 @@ impl Outbox {
     pub(super) fn written(&mut self, written: Written) -> bool {
         self.writing = false;
         let Written { batch, result } = written;
+        if result.is_ok() {
+            self.plan.made(&batch, Instant::now());
+        }
         match result {
             Ok(Some(version)) => {
                 self.failures = 0;

@@ -72,6 +72,11 @@ fn asked(object: ConfigMap) -> Asked {
 }
 
 impl Asked {
+    /// The uid of its ConfigMap.
+    pub(super) fn uid(&self) -> &str {
+        &self.object.metadata.uid
+    }
+
     /// It was carried out, and that was noted.
     pub(super) async fn done(self, client: Client) {
         let metadata = &self.object.metadata;

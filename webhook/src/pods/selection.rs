@@ -3,23 +3,34 @@
 use std::collections::BTreeMap;
 
 use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL};
-use eno_shared::pods::pod::Pod;
 use eno_shared::pods::tracker::Scope;
 use kube::core::Selector;
 
-/// Which pods are followed: those that have all these labels, in these namespaces (all where none is named).
+/// Which pods are followed: those that have all these labels, in these namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// Labels; without any, all pods.
     pub labels: BTreeMap<String, String>,
     /// Namespaces.
-    pub namespaces: Vec<String>,
+    pub namespaces: Namespaces,
+}
+
+/// In which namespaces pods are followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Namespaces {
+    /// In all.
+    #[default]
+    All,
+    /// In those of these names.
+    Named(Vec<String>),
+    /// In those that have all these labels at the time.
+    Labelled(BTreeMap<String, String>),
 }
 
 impl Default for Selection {
     /// The pods of Eno's synthesizers.
     fn default() -> Self {
-        Selection { labels: eno_labels(), namespaces: vec![] }
+        Selection { labels: eno_labels(), namespaces: Namespaces::All }
     }
 }
 
@@ -30,25 +41,13 @@ pub fn eno_labels() -> BTreeMap<String, String> {
 }
 
 impl Selection {
-    /// Is it one of them?
-    #[must_use]
-    pub fn has(&self, pod: &Pod) -> bool {
-        let labelled = self.labels.iter().all(|(key, value)| pod.metadata.label(key) == Some(value));
-        labelled && self.covers(&pod.metadata.namespace)
-    }
-
-    /// Can one of them be in that namespace?
-    #[must_use]
-    pub fn covers(&self, namespace: &str) -> bool {
-        self.namespaces.is_empty() || self.namespaces.iter().any(|covered| covered == namespace)
-    }
-
-    /// What is watched: one watch each.
+    /// What is watched from the beginning: one watch each.
     #[must_use]
     pub fn scopes(&self) -> Vec<Scope> {
-        match self.namespaces.as_slice() {
-            [] => vec![None],
-            some => some.iter().map(|namespace| Some(namespace.as_str().into())).collect(),
+        match &self.namespaces {
+            Namespaces::All => vec![None],
+            Namespaces::Named(names) => names.iter().map(|name| Some(name.as_str().into())).collect(),
+            Namespaces::Labelled(_) => vec![],
         }
     }
 
@@ -61,24 +60,19 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn all_labels_and_one_namespace_must_match() {
-        let pod = |labels: serde_json::Value, namespace: &str| -> Pod {
-            serde_json::from_value(json!({"metadata": {"labels": labels, "namespace": namespace}})).unwrap()
-        };
-        let eno = || pod(json!({MANAGED_BY_LABEL: MANAGED_BY_ENO, "more": "x"}), "a");
-        assert!(Selection::default().has(&eno()));
-        assert!(!Selection::default().has(&pod(json!({}), "a")));
-        assert!(!Selection::default().has(&pod(json!({MANAGED_BY_LABEL: "helm"}), "a")));
-        let elsewhere = Selection { namespaces: vec!["b".into(), "c".into()], ..Selection::default() };
-        assert!(!elsewhere.has(&eno()));
-        assert_eq!(elsewhere.scopes().len(), 2);
-        let all = Selection { labels: BTreeMap::new(), namespaces: vec![] };
-        assert!(all.has(&pod(json!({}), "a")) && all.selector().selects_all());
+    fn there_is_one_watch_for_all_namespaces_or_one_for_each() {
+        let scopes = |namespaces| Selection { namespaces, ..Selection::default() }.scopes();
+        assert_eq!(scopes(Namespaces::All), [None]);
+        assert_eq!(scopes(Namespaces::Named(vec!["b".into(), "c".into()])), [Some("b".into()), Some("c".into())]);
+        assert!(scopes(Namespaces::Labelled(BTreeMap::new())).is_empty(), "they come with the namespaces");
+    }
+
+    #[test]
+    fn labels_are_asked_for_all_together() {
         assert_eq!(Selection::default().selector().to_string(), "app.kubernetes.io/managed-by=eno");
+        assert!(Selection { labels: BTreeMap::new(), ..Selection::default() }.selector().selects_all());
     }
 }

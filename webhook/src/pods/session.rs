@@ -1,7 +1,9 @@
 //! One time of leadership: everything in one loop, so that nothing is decided twice.
 
+mod observe;
 mod tell;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use eno_shared::pods::backlog::Backlog;
 use eno_shared::pods::destroy::PodRef;
 use eno_shared::pods::node::confirms_end;
 use eno_shared::pods::outbox::Entry;
-use eno_shared::pods::tracker::{Listed, Now, Outcome, Place, SWEEP, Scope, Tracker};
+use eno_shared::pods::tracker::{Now, Outcome, Place, SWEEP, Tracker};
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered};
 use futures::{FutureExt, StreamExt};
@@ -20,25 +22,26 @@ use kube::Client;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
 use super::cluster::cluster_uid;
 use super::live::{Live, Looked};
 use super::metrics::PodMetrics;
+use super::namespaces::Chosen;
 use super::outbox::{Left, Outbox, PERIOD, Written};
 use super::requests::{Asked, requests};
+use super::selection::Namespaces;
 use super::sinks::{Ack, Courier};
-use super::watch::{Said, Watches, What};
+use super::watch::Watches;
 use super::{Hint, Options, Parts};
 use crate::controllers::Hint as SliceHint;
 use crate::controllers::note::{LeaseName, Note};
 use crate::controllers::report::Reporter;
 use crate::leader::Leadership;
+use observe::Doubt;
 
 /// How many looks are under way at once.
-const LOOKS: usize = 32;
-/// After how long a list that nobody believes is read again.
-const LIST_AGAIN: Duration = Duration::from_secs(5);
+const LOOKS: usize = 128;
 /// How often pods are counted, and what found no place before is tried again.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the last writes may take when the process ends.
@@ -68,6 +71,7 @@ pub(super) struct Session {
     tracker: Tracker,
     backlog: Backlog,
     outbox: Outbox,
+    namespaces: Chosen,
     watches: Watches,
     live: Live,
     couriers: Vec<Courier>,
@@ -76,12 +80,14 @@ pub(super) struct Session {
     /// Some courier's queue was full.
     offer_again: bool,
     requests: BoxStream<'static, Asked>,
+    /// The uids of those that were carried out.
+    known_requests: HashSet<String>,
     /// Carried out, and not noted yet.
     carried_out: Vec<Asked>,
     looks: FuturesUnordered<BoxFuture<'static, Looked>>,
     writing: FuturesUnordered<BoxFuture<'static, Written>>,
-    /// Lists that nobody believes, while it is asked whether this is the same cluster.
-    doubts: FuturesUnordered<BoxFuture<'static, (Scope, Result<String>)>>,
+    /// Lists that nobody believes before it is known that this is the same cluster, which is being asked.
+    doubts: FuturesUnordered<BoxFuture<'static, (Doubt, Result<String>)>>,
     /// Was it told that the outbox is full?
     full: bool,
 }
@@ -91,7 +97,7 @@ impl Session {
     pub(super) async fn begin(parts: &Parts) -> Result<Self> {
         let Parts { client, options, leadership, lease, reporter, metrics, sink_metrics, slices, stop, .. } = parts;
         let cluster = cluster_uid(client).await?;
-        let (outbox, left) = Outbox::load(client.clone(), &lease.namespace, &cluster)
+        let (outbox, left) = Outbox::load(client.clone(), &lease.namespace, &cluster, options.limits)
             .await
             .with_context(|| format!("reading the outbox in namespace {}", lease.namespace))?;
         let sinks = options.sinks.sinks(&cluster, reporter)?;
@@ -110,6 +116,7 @@ impl Session {
             tracker: Tracker::new(options.selection.scopes()),
             backlog: Backlog::default(),
             outbox,
+            namespaces: Chosen::new(client, &options.selection),
             watches: Watches::new(client.clone(), &options.selection),
             live: Live::new(client.clone()),
             sinks: couriers.iter().map(|courier| Arc::clone(courier.name())).collect(),
@@ -117,6 +124,7 @@ impl Session {
             acks,
             offer_again: false,
             requests: requests(client, &lease.namespace),
+            known_requests: HashSet::new(),
             carried_out: vec![],
             looks: FuturesUnordered::new(),
             writing: FuturesUnordered::new(),
@@ -146,6 +154,10 @@ impl Session {
             }
             undelivered.into_iter().for_each(|one| self.backlog.restore(one, &self.sinks, now.at));
         }
+        if matches!(self.options.selection.namespaces, Namespaces::All | Namespaces::Named(_)) {
+            // No list will tell of the others, which an earlier process may have followed.
+            self.keep_to_watches();
+        }
         self.offer_all();
         info!(pods = count, undelivered = self.backlog.depth().pending, "follows pods");
     }
@@ -162,14 +174,15 @@ impl Session {
             let write_due = self.outbox.due();
             tokio::select! {
                 said = self.watches.next() => self.observe(said),
+                change = self.namespaces.next() => self.observe_namespaces(change),
                 Some(looked) = self.looks.next() => self.looked(looked),
                 Some(ack) = self.acks.recv() => self.acknowledged(&ack),
                 Some(hint) = hints.recv() => self.tracker.hinted(&hint.place, hint.uid.as_deref(), now()),
                 () = at(write_due) => self.begin_write(),
                 Some(written) = self.writing.next() => self.written(written),
                 Some(asked) = self.requests.next() => self.carry_out(asked),
-                Some((scope, cluster)) = self.doubts.next() => {
-                    if self.is_another_cluster(scope, cluster) {
+                Some((doubt, cluster)) = self.doubts.next() => {
+                    if self.is_another_cluster(doubt, cluster) {
                         return Ok(End::AnotherCluster);
                     }
                 }
@@ -184,46 +197,13 @@ impl Session {
         }
     }
 
-    fn observe(&mut self, said: Said) {
-        let now = now();
-        match said.what {
-            What::Relist => self.tracker.list_begins(&said.scope),
-            What::Seen(seen) => self.tracker.seen(seen, now),
-            What::Gone(seen) => self.tracker.gone(seen, now),
-            What::Failed(error) => {
-                self.reporter.watch_restarted("pods");
-                warn!(what = "pods", %error, "a watch failed; it begins again");
-            }
-            What::Listed => match self.tracker.listed(&said.scope, now) {
-                Listed::Lacks(lacks) => {
-                    self.metrics.relisted("read");
-                    debug!(lacks, "a list of pods was read");
-                }
-                Listed::Shrunk { missing, of } => {
-                    self.metrics.relisted("doubted");
-                    warn!(
-                        missing,
-                        of, "a list lacks many of the pods that are followed; it is read again before that is believed"
-                    );
-                    let client = self.client.clone();
-                    self.doubts.push(async move { (said.scope, cluster_uid(&client).await) }.boxed());
-                }
-            },
-        }
-    }
-
-    /// A list was doubted: is it of the same cluster? If so, or if that cannot be told, it is read again.
-    fn is_another_cluster(&mut self, scope: Scope, cluster: Result<String>) -> bool {
-        if cluster.is_ok_and(|cluster| cluster != self.cluster) {
-            return true;
-        }
-        self.watches.begin(scope, LIST_AGAIN);
-        false
+    fn has_room(&self) -> bool {
+        self.backlog.has_room(self.options.limits.undelivered)
     }
 
     fn begin_looks(&mut self) {
         // Where there is no room for their ends, candidates wait.
-        while self.looks.len() < LOOKS && self.backlog.has_room() {
+        while self.looks.len() < LOOKS && self.has_room() {
             let Some(look) = self.tracker.take(now().tick) else { return };
             self.looks.push(self.live.clone().look(look).boxed());
         }
@@ -298,7 +278,7 @@ impl Session {
             self.reporter.note(Note::pod_overdue(&overdue));
         }
         let (depth, unsaved) = (self.backlog.depth(), self.outbox.unsaved());
-        let full = unsaved > 0 || !self.backlog.has_room();
+        let full = unsaved > 0 || !self.has_room();
         if full && !self.full {
             self.reporter.note(Note::outbox_full(&self.lease, depth.pending, unsaved));
         }
@@ -310,6 +290,7 @@ impl Session {
     async fn finish(&mut self) {
         loop {
             self.note_changes();
+            self.outbox.hurry();
             if self.outbox.is_settled() {
                 return;
             }

@@ -104,6 +104,23 @@ impl Watches {
         }
     }
 
+    /// Is there a watch that tells of that namespace?
+    pub(super) fn covers(&self, namespace: &str) -> bool {
+        self.stops.contains_key(&None) || self.stops.contains_key(&Some(namespace.into()))
+    }
+
+    /// The namespaces that are watched each by itself.
+    pub(super) fn namespaces(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.stops.keys().flatten()
+    }
+
+    /// Ends the watch of a namespace.
+    pub(super) fn end(&mut self, namespace: &Arc<str>) {
+        if let Some(watch) = self.stops.remove(&Some(Arc::clone(namespace))) {
+            watch.cancel();
+        }
+    }
+
     /// Begins anew with a list, after a pause.
     pub(super) fn begin(&mut self, scope: Scope, pause: Duration) {
         let pods: Api<Watched> = match &scope {

@@ -15,6 +15,7 @@ fn config(target: Target) -> Config {
         ca: Some(b"CA".to_vec()),
         namespaces: BTreeMap::new(),
         pods: eno_labels(),
+        pod_namespaces: BTreeMap::new(),
     }
 }
 
@@ -95,6 +96,16 @@ fn a_namespace_selector_narrows_all_that_is_in_a_namespace() {
         let selected = webhook.namespace_selector.unwrap().match_labels;
         let is_cluster_wide = webhook.name.starts_with("definitions");
         assert_eq!(selected, (!is_cluster_wide).then(|| labels.clone()), "{}", webhook.name);
+    }
+}
+
+#[test]
+fn pods_can_be_chosen_in_other_namespaces_than_those_that_are_guarded() {
+    let [guarded, followed] = ["guarded", "followed"].map(|value| BTreeMap::from([("k".to_owned(), value.to_owned())]));
+    let config = Config { namespaces: guarded.clone(), pod_namespaces: followed.clone(), ..by_service() };
+    for webhook in validating(&config).into_iter().filter(|webhook| !webhook.name.starts_with("definitions")) {
+        let expected = if webhook.name.starts_with("pods-") { &followed } else { &guarded };
+        assert_eq!(webhook.namespace_selector.unwrap().match_labels.as_ref(), Some(expected), "{}", webhook.name);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Part D at admission: it is heard, and nothing is refused.
 
+use eno_shared::pods::pod::Pod;
 use eno_shared::pods::tracker::Place;
 use eno_webhook::admission::Cleanup;
 use eno_webhook::candidates::Candidates;
@@ -45,7 +46,10 @@ async fn a_pod_that_is_deleted_is_named_by_its_uid() {
     unnamed["request"]["name"] = json!("");
     assert_eq!(heard(PodsDelete, &unnamed).await.1, hint(Some("u1")));
     let mirror = pod(json!({"kubernetes.io/config.hash": "h", "kubernetes.io/config.mirror": "h"}));
-    assert_eq!(heard(PodsDelete, &deletion(PodsDelete, &mirror)).await.1, hint(Some("h")));
+    // A mirror pod by what it is followed by.
+    let followed = serde_json::from_value::<Pod>(mirror.clone()).unwrap().identity().into_owned();
+    assert_eq!(heard(PodsDelete, &deletion(PodsDelete, &mirror)).await.1, hint(Some(&followed)));
+    assert_ne!(followed, "u1");
 }
 
 #[tokio::test]

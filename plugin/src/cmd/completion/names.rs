@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Command, FromArgMatches};
 use eno_shared::api::{Composition, Kind as _, ResourceSlice, Symphony};
-use eno_shared::names::{ENO_GROUP, MANAGED_BY_ENO, MANAGED_BY_LABEL, WEBHOOK_NAMESPACE};
+use eno_shared::names::{ENO_GROUP, MANAGED_BY_ENO, MANAGED_BY_LABEL};
 use eno_shared::pods::outbox::Entry;
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde::Deserialize;
 
-use crate::cli::Connection;
+use crate::cli::{Connection, OutboxFlags};
 use crate::cluster::{Cluster, goes_into_url};
+use crate::cmd::webhook_namespace::webhook_namespace;
 use crate::cmd::why::target::Kind;
 use crate::context::{self, Context};
 use crate::dump::{self, Dump};
@@ -52,7 +53,7 @@ pub(super) enum Named {
 struct Place {
     connection: Connection,
     namespace: Option<String>,
-    webhook_namespace: Option<String>,
+    outbox: OutboxFlags,
     files: Vec<PathBuf>,
     recursive: bool,
 }
@@ -89,7 +90,7 @@ impl Place {
         Place {
             connection: Connection::from_arg_matches(&matches).unwrap_or_default(),
             namespace: text(&matches, "namespace"),
-            webhook_namespace: text(of_command, "webhook_namespace"),
+            outbox: OutboxFlags { webhook_namespace: text(of_command, "webhook_namespace") },
             files: files.into_iter().flatten().cloned().collect(),
             recursive: of_command.try_get_one::<bool>("recursive").ok().flatten().copied().unwrap_or_default(),
         }
@@ -155,8 +156,8 @@ impl Place {
     async fn of_outbox(self, named: Named, warnings: &Warnings) -> Option<Vec<String>> {
         let Context { client, host, namespace, timeout, .. } = Context::new(&self.connection, 0, warnings).ok()?;
         let cluster = Cluster { client, host, timeout, concurrency: 1, warnings: warnings.clone() };
-        let home = self.webhook_namespace.as_deref().unwrap_or(WEBHOOK_NAMESPACE);
-        let outbox = outbox::Place::new(&cluster, home).ok()?.read().await.ok()?;
+        let home = webhook_namespace(&cluster, &self.outbox).await;
+        let outbox = outbox::Place::new(&cluster, &home).ok()?.read().await.ok()?;
         let namespace = self.namespace.unwrap_or(namespace);
         let entries = outbox.entries().into_values();
         Some(match named {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::cli::{Cli, DryRun, PodsLettersFlags};
+use crate::cmd::webhook_namespace::webhook_namespace;
 use crate::confirm::{Question, confirm};
 use crate::failure::{Failure, INTERRUPTED, TIMED_OUT};
 use crate::interrupt::Interrupt;
@@ -48,7 +49,8 @@ impl Wish {
 
 pub(super) async fn run(wish: Wish, flags: &PodsLettersFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let writer = Writer::open(&flags.write, cli)?;
-    let place = Place::new(&writer.cluster, &flags.outbox.webhook_namespace)?;
+    let home = webhook_namespace(&writer.cluster, &flags.outbox).await;
+    let place = Place::new(&writer.cluster, &home)?;
     let ids = chosen(&place, flags).await?;
     if ids.is_empty() {
         say("No undelivered ends of pods that a sink would not take");

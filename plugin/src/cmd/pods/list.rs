@@ -12,6 +12,7 @@ use crate::cluster::goes_into_url;
 use crate::cmd::listing::{Listing, check_names};
 use crate::cmd::watch::list::List;
 use crate::cmd::watch::{self, Stage};
+use crate::cmd::webhook_namespace::webhook_namespace;
 use crate::failure::Failure;
 use crate::item::pod::{COLUMNS, PodItem};
 use crate::live::board::Selected;
@@ -35,7 +36,8 @@ pub(super) async fn run(flags: &PodsListFlags, cli: &Cli) -> Result<ExitCode, Fa
     let (cluster, namespace) = crate::cmd::cluster(cli, CONCURRENCY, &Warnings::default())?;
     let namespace = Some(namespace).filter(|_| !flags.all_namespaces);
     namespace.iter().try_for_each(|namespace| goes_into_url("namespace", namespace))?;
-    let place = Place::new(&cluster, &flags.outbox.webhook_namespace)?;
+    let home = webhook_namespace(&cluster, &flags.outbox).await;
+    let place = Place::new(&cluster, &home)?;
     let (outbox, pods) = futures::join!(place.read(), cluster.pods(namespace.as_deref()));
     let (outbox, now) = (outbox?, Timestamp::now());
     if outbox.is_missing() {
@@ -94,7 +96,8 @@ async fn watch(
     let stage = Stage::open(matches!(format, Format::Text { .. }), cli.global.verbosity);
     let (cluster, namespace) = crate::cmd::cluster(cli, CONCURRENCY, &stage.warnings)?;
     let namespace = Some(namespace).filter(|_| !flags.all_namespaces);
-    let place = Place::new(&cluster, &flags.outbox.webhook_namespace)?;
+    let home = webhook_namespace(&cluster, &flags.outbox).await;
+    let place = Place::new(&cluster, &home)?;
     let outbox = Some(place.home().await?);
     let query = Query { namespace: namespace.clone(), ..Query::default() };
     let feed = Feed::start(&cluster, Wants { query, outbox, only_pods: true, ..Wants::default() }).await?;

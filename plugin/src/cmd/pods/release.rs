@@ -12,6 +12,7 @@ use eno_shared::pods::pod::Pod;
 
 use crate::cli::{Cli, DryRun, PodsReleaseFlags};
 use crate::cluster::goes_into_url;
+use crate::cmd::webhook_namespace::webhook_namespace;
 use crate::confirm::Question;
 use crate::failure::{Failure, REFUSED};
 use crate::outbox::Place;
@@ -30,12 +31,13 @@ pub(in crate::cmd) async fn with(flags: &PodsReleaseFlags, writer: &Writer) -> R
     let dialogue = &writer.dialogue;
     let name = flags.pod.strip_prefix("pod/").unwrap_or(&flags.pod);
     goes_into_url("resource name", name)?;
-    let place = Place::new(&writer.cluster, &flags.outbox.webhook_namespace)?;
+    let home = webhook_namespace(&writer.cluster, &flags.outbox).await;
+    let place = Place::new(&writer.cluster, &home)?;
     let pod = assessed(name, writer).await?;
     let outbox = place.read().await?;
     dialogue.say(sanitized(&format!("pod/{name} is being deleted, and its node {}", off(&pod))));
     dialogue.say("This deletes it at once: its node is not asked.");
-    if outbox.get(pod.identity()).is_none() {
+    if outbox.get(&pod.identity()).is_none() {
         dialogue.say("Warning: no eno-webhook follows it: nobody will be told of its end");
     }
     if !pod.metadata.finalizers.is_empty() {

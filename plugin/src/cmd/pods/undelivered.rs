@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::cli::{Cli, PodsUndeliveredFlags};
 use crate::cmd::listing::Listing;
+use crate::cmd::webhook_namespace::webhook_namespace;
 use crate::failure::Failure;
 use crate::item::pod::{LETTER_COLUMNS, LetterItem};
 use crate::outbox::Place;
@@ -15,7 +16,8 @@ use crate::warnings::Warnings;
 pub(super) async fn run(flags: &PodsUndeliveredFlags, cli: &Cli) -> Result<ExitCode, Failure> {
     let format = Format::parse(&flags.output)?;
     let (cluster, _) = crate::cmd::cluster(cli, 1, &Warnings::default())?;
-    let outbox = Place::new(&cluster, &flags.outbox.webhook_namespace)?.read().await?;
+    let home = webhook_namespace(&cluster, &flags.outbox).await;
+    let outbox = Place::new(&cluster, &home)?.read().await?;
     let letters = outbox.entries().into_values().flat_map(|entry| &entry.undelivered);
     let mut items: Vec<LetterItem> =
         letters.map(LetterItem::new).filter(|letter| !flags.dead || letter.is_dead()).collect();

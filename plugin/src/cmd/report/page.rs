@@ -15,7 +15,7 @@ pub(super) fn of(contents: &Contents<'_>) -> String {
     let headline = totals::headline(contents);
     let origin = origin(contents);
     let gaps = gaps(&contents.gaps);
-    let (totals, stuck) = (totals::of(contents), tables::stuck(contents));
+    let (stuck, totals) = (tables::stuck(contents), totals::of(contents));
     let (graph, compositions, slices) = (graph::of(contents), tables::compositions(contents), tables::slices(contents));
     let policy = policy();
     let (version, patience) = (env!("CARGO_PKG_VERSION"), duration(contents.patience));
@@ -35,13 +35,13 @@ pub(super) fn of(contents: &Contents<'_>) -> String {
 <h1>Eno report</h1>
 <p class="headline">{headline}</p>
 <p>{origin} Stuck is what something blocks for longer than {patience}. By kubectl-eno {version}.</p>
-{gaps}<nav aria-label="Sections"><a href="#totals">Totals</a> <a href="#stuck">Stuck</a> <a href="#graph">Graph</a> <a href="#all-compositions">Compositions</a> <a href="#all-slices">Slices</a></nav>
+{gaps}<nav aria-label="Sections"><a href="#stuck">Stuck</a> <a href="#totals">Totals</a> <a href="#graph">Graph</a> <a href="#all-compositions">Compositions</a> <a href="#all-slices">Slices</a></nav>
 </header>
 <main>
-<section id="totals"><h2>Totals</h2>
-{totals}</section>
 <section id="stuck"><h2>Stuck</h2>
 {stuck}</section>
+<section id="totals"><h2>Totals</h2>
+{totals}</section>
 <form id="filter" role="search" aria-label="Filter" hidden></form>
 <p id="found" role="status"></p>
 <section id="graph"><h2>Graph</h2>

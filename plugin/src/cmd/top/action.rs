@@ -55,6 +55,11 @@ impl Action {
         self.words.first().is_some_and(|word| word == "release")
     }
 
+    /// Does it read what the webhook keeps of pods?
+    pub fn reads_outbox(&self) -> bool {
+        self.words.first().is_some_and(|word| word == "pods")
+    }
+
     /// The arguments, with others at the end.
     pub fn args<'a>(&'a self, more: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
         let words = self.words.iter().map(String::as_str);

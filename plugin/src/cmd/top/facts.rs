@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use eno_shared::names::WEBHOOK_NAMESPACE;
 use eno_shared::pods::outbox::Entry;
 use jiff::{SignedDuration, Timestamp};
 
@@ -42,7 +41,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Of a cluster, from now on.
+    /// Of a cluster, from now on; what the webhook keeps of pods is in the namespace `home`.
     ///
     /// # Errors
     /// Neither slices nor compositions can be read.
@@ -50,9 +49,16 @@ impl Facts {
         cluster: &Cluster,
         namespace: Option<String>,
         patience: SignedDuration,
+        home: &str,
     ) -> Result<Self, Failure> {
-        // Not everyone may read what the webhook keeps of pods: it says more of them, and is not needed.
-        let outbox = outbox::Place::new(cluster, WEBHOOK_NAMESPACE)?.home().await.ok();
+        let outbox = match outbox::Place::new(cluster, home)?.home().await {
+            Ok(home) => Some(home),
+            // Not everyone may read it: it says more of pods, and is not needed.
+            Err(failure) => {
+                cluster.warnings.warn(format!("cannot read what eno-webhook keeps of pods: {failure}"));
+                None
+            }
+        };
         let wants = Wants { query: query(namespace.clone()), pods: true, outbox, ..Wants::default() };
         let feed = Feed::start(cluster, wants).await?;
         Ok(Self::new(Origin::Feed(Box::new(feed)), namespace, patience))

@@ -49,16 +49,20 @@ impl Pane {
     }
 }
 
-/// Breaks a line at spaces, and words that are longer than the screen anywhere. What follows is indented as the line is.
+/// Breaks a line at spaces, and words that are longer than the screen anywhere. What follows is indented as the line is; in
+/// a line of columns, as the second is.
 pub(super) fn broken(line: &str, width: usize) -> Vec<String> {
     if line.width() <= width {
         return vec![line.to_owned()];
     }
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let indent = " ".repeat(indent.min(width / 2));
+    let indent = " ".repeat(indent(line, width));
     let mut lines = vec![];
     let mut current = String::new();
     for word in line.split_inclusive(' ') {
+        // A gap between columns is none at the beginning of a line.
+        if word == " " && !lines.is_empty() && current.trim().is_empty() {
+            continue;
+        }
         if !current.trim().is_empty() && current.width() + word.trim_end().width() > width {
             lines.push(std::mem::replace(&mut current, indent.clone()));
         }
@@ -76,6 +80,19 @@ pub(super) fn broken(line: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
+/// Half of the screen is left for the text.
+fn indent(line: &str, width: usize) -> usize {
+    let text = line.trim_start_matches(' ');
+    let own = spaces(line);
+    let second = text.find("  ").map(|gap| own + text[..gap].width() + spaces(&text[gap..]));
+    second.filter(|second| *second <= width / 2).unwrap_or(own.min(width / 2))
+}
+
+/// How many spaces a text begins with.
+fn spaces(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +102,14 @@ mod tests {
         assert_eq!(broken("  one two three", 9), ["  one two", "  three"]);
         assert_eq!(broken("short", 9), ["short"]);
         assert_eq!(broken("", 9), [""]);
+    }
+
+    #[test]
+    fn columns_go_on_below_the_second() {
+        assert_eq!(broken("  j k   up and down", 16), ["  j k   up and", "        down"]);
+        assert_eq!(broken("web-0   web   Keep", 16), ["web-0   web", "        Keep"]);
+        // Too far to the right: no room would be left.
+        assert_eq!(broken("resourceslice/web-0   Keep: needed", 24), ["resourceslice/web-0", "Keep: needed"]);
     }
 
     #[test]

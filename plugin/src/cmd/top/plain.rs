@@ -53,9 +53,9 @@ impl Plain {
         Ok(effect)
     }
 
-    /// What is typed; empty at the end of input.
-    pub async fn next(&mut self) -> Vec<Event> {
-        self.typed.recv().await.map(Event::Typed).into_iter().collect()
+    /// What is typed; `None` at the end of input.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.typed.recv().await.map(Event::Typed)
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Target {
     pub identity: Identity,
     /// Where backups go.
     pub backup_dir: String,
+    /// Of the webhook, where it was given.
+    pub webhook_namespace: Option<String>,
 }
 
 /// How far it is.
@@ -98,18 +100,19 @@ impl Running {
 
 /// First what it would do, checked by the API server; then in earnest, with its own questions.
 async fn carry_out(action: &Action, target: Target, dialogue: Dialogue) -> Result<(), Failure> {
-    let Target { cluster, identity, backup_dir } = target;
+    let Target { cluster, identity, backup_dir, webhook_namespace } = target;
     // What the watches are warned of is not this command's.
     let warnings = Warnings::held();
     let cluster = Cluster { warnings: warnings.clone(), ..cluster };
     let writer = Writer { cluster, namespace: action.namespace.clone(), dialogue };
     writer.dialogue.say(&identity);
-    let writes_backup = action.writes_backup();
     for dry_run in [true, false] {
         let mut more = vec![];
         more.extend(dry_run.then_some("--dry-run=server"));
-        let elsewhere = writes_backup && !dry_run && backup_dir != ".";
+        let elsewhere = action.writes_backup() && !dry_run && backup_dir != ".";
         more.extend(elsewhere.then_some(["--backup-dir", &backup_dir]).into_iter().flatten());
+        let home = webhook_namespace.as_deref().filter(|_| action.reads_outbox());
+        more.extend(home.map(|home| ["--webhook-namespace", home]).into_iter().flatten());
         writer.dialogue.say(format_args!("$ {}", action.shown(&more)));
         let ended = run(action, &more, &writer).await;
         for warning in warnings.take() {

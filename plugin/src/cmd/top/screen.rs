@@ -1,8 +1,6 @@
 //! The terminal: it is taken over, drawn on where something has changed, and given back however the program ends.
 
-use std::future::poll_fn;
 use std::process::ExitCode;
-use std::task::Poll;
 
 use crossterm::event::{Event as Input, EventStream, KeyEventKind};
 use futures::StreamExt;
@@ -65,22 +63,14 @@ impl Screen {
         Ok(())
     }
 
-    /// What is typed, and all that was typed since. Empty where the terminal is gone.
-    pub async fn next(&mut self) -> Vec<Event> {
-        let mut events = vec![];
-        let mut input = self.input.next().await;
+    /// A key, or another size. `None` where the terminal is gone. Nothing is lost where nobody waits to the end.
+    pub async fn next(&mut self) -> Option<Event> {
         loop {
-            match input {
-                Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => events.push(Event::Key(key)),
-                Some(Ok(Input::Resize(width, height))) => events.push(Event::Resized(width, height)),
+            match self.input.next().await {
+                Some(Ok(Input::Key(key))) if key.kind != KeyEventKind::Release => return Some(Event::Key(key)),
+                Some(Ok(Input::Resize(width, height))) => return Some(Event::Resized(width, height)),
                 Some(Ok(_)) => {}
-                Some(Err(_)) | None => return vec![],
-            }
-            // Asked with the waker of this task: the stream keeps the first that it gets.
-            match poll_fn(|context| Poll::Ready(self.input.poll_next_unpin(context))).await {
-                Poll::Ready(more) => input = more,
-                Poll::Pending if events.is_empty() => input = self.input.next().await,
-                Poll::Pending => return events,
+                Some(Err(_)) | None => return None,
             }
         }
     }

@@ -101,8 +101,8 @@ impl Session {
             let idle = self.explaining.is_none();
             events = tokio::select! {
                 typed = front.next(), if !over => {
-                    over = typed.is_empty();
-                    typed
+                    over = typed.is_none();
+                    typed.into_iter().collect()
                 }
                 change = self.facts.changed() => self.facts.take_in(&change),
                 event = next(&mut self.running) => {
@@ -255,8 +255,8 @@ impl Front {
         }
     }
 
-    /// What is typed; empty where nobody can type any more.
-    async fn next(&mut self) -> Vec<Event> {
+    /// What is typed; `None` where nobody can type any more.
+    async fn next(&mut self) -> Option<Event> {
         match self {
             Front::Screen(screen) => screen.next().await,
             Front::Plain(plain) => plain.next().await,

@@ -3,10 +3,12 @@
 mod columns;
 mod header;
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::keys::{BINDINGS, Tab};
 use super::list::List;
@@ -113,8 +115,10 @@ impl Canvas<'_> {
             return Some((self.edge(&text), y));
         }
         let mut parts: Vec<String> = vec![];
-        parts
-            .extend((!filter.is_empty() && model.tab != Tab::Webhook).then(|| format!("filter: {filter} (Esc: none)")));
+        let width = usize::from(self.area().width);
+        if !filter.is_empty() && model.tab != Tab::Webhook {
+            parts.push(if width < NARROW { format!("/{filter}") } else { format!("filter: {filter} (Esc: none)") });
+        }
         parts.extend(model.order());
         match &model.link {
             _ if !model.notice.is_empty() => parts.push(model.notice.clone()),
@@ -124,7 +128,7 @@ impl Canvas<'_> {
             // What the chosen row is about, where nothing else is to be said.
             Link::Live | Link::Offline => parts.extend(model.chosen().map(|row| row.message.clone())),
         }
-        self.line(y, &parts.join("   "), Style::new());
+        self.line(y, &begun(&parts.join("   "), width), Style::new());
         None
     }
 
@@ -160,15 +164,22 @@ impl Canvas<'_> {
         }
     }
 
+    /// A title, and a note at its right.
+    fn title(&mut self, title: &str, note: &str) {
+        let style = Style::new().add_modifier(Modifier::REVERSED);
+        self.buffer.set_style(Rect { height: 1, ..self.area() }, style);
+        let width = usize::from(self.area().width);
+        let at = width.saturating_sub(note.width());
+        let room = if note.is_empty() { width } else { at.saturating_sub(2) };
+        // Whose commands these are, everybody knows.
+        let title = if title.width() > room { title.strip_prefix("kubectl eno ").unwrap_or(title) } else { title };
+        self.line(0, &shortened(title, room), style);
+        self.text(u16::try_from(at).unwrap_or(u16::MAX), 0, note, style);
+    }
+
     fn page(&mut self, page: &Page) -> Option<(u16, u16)> {
         let Rect { width, height, .. } = self.area();
-        self.buffer.set_style(Rect { height: 1, ..self.area() }, Modifier::REVERSED);
-        let title = page.title();
-        let title = shortened(&title, usize::from(width));
-        self.line(0, &title, Style::new().add_modifier(Modifier::REVERSED));
         let last = height.saturating_sub(1);
-        let room = last.saturating_sub(1);
-        let (_, above, below) = page.pane().visible(usize::from(width), usize::from(room));
         let asked = match page {
             Page::Talk(talk) => Some(&talk.asked),
             Page::Help(_) | Page::Why { .. } => None,
@@ -176,8 +187,12 @@ impl Canvas<'_> {
         if let Some(Asked::Question(question, typed)) = asked {
             // A question may be longer than the screen is wide.
             let lines = broken(&format!("{question}{typed}"), usize::from(width));
-            let first = (height).saturating_sub(lines.len() as u16);
-            self.pane(page.pane(), 1, first.saturating_sub(1));
+            let first = height.saturating_sub(lines.len() as u16);
+            let room = first.saturating_sub(1);
+            let (_, above, _) = page.pane().visible(usize::from(width), usize::from(room));
+            let above = if above > 0 { format!("{above} above   ") } else { String::new() };
+            self.title(&page.title(), &format!("{above}Esc: no"));
+            self.pane(page.pane(), 1, room);
             for (y, line) in (first..).zip(&lines) {
                 self.line(y, line, Style::new().add_modifier(Modifier::BOLD));
             }
@@ -185,7 +200,10 @@ impl Canvas<'_> {
             let end = lines.last().map_or(0, |line| line.width()) + usize::from(typed.is_empty());
             return Some((u16::try_from(end).unwrap_or(u16::MAX).min(width.saturating_sub(1)), last));
         }
+        self.title(&page.title(), "");
+        let room = last.saturating_sub(1);
         self.pane(page.pane(), 1, room);
+        let (_, above, below) = page.pane().visible(usize::from(width), usize::from(room));
         let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
         let more = match (above, below) {
             (0, 0) => String::new(),
@@ -205,6 +223,21 @@ impl Canvas<'_> {
 
 /// Columns for the marks before a row: chosen, and stuck.
 const MARKS: usize = 2;
+/// Below so many columns, less is said.
+const NARROW: usize = 60;
+
+/// As much of a sentence as there is room for: its beginning says most.
+fn begun(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.width().unwrap_or_default());
+        left.map(|left| room = left).is_some()
+    };
+    (text.chars().take_while(fits).collect::<String>() + "…").into()
+}
 
 fn joined(cells: impl Iterator<Item = (String, usize)>, gap: usize) -> String {
     let padded = cells.map(|(cell, width)| {

@@ -107,3 +107,24 @@ fn what_was_meant_for_a_sink_that_is_no_more_becomes_a_dead_letter() {
     after.acknowledged("1", "log", None, now());
     assert_eq!(after.depth().dead, 1);
 }
+
+#[test]
+fn what_is_told_after_all_or_restored_dead_is_counted_as_what_it_is() {
+    let mut before = Backlog::default();
+    before.add(destroy("1", "u", 1), &sinks());
+    before.add(destroy("2", "v", 2), &sinks());
+    before.acknowledged("1", "http", Some("400".into()), now());
+    let oldest = |second| Some(Timestamp::from_second(second).unwrap());
+    assert_eq!(before.depth(), Depth { pending: 2, dead: 0, oldest: oldest(1) }, "the log is still to be told");
+    before.acknowledged("1", "log", None, now());
+    assert_eq!(before.depth(), Depth { pending: 1, dead: 1, oldest: oldest(2) });
+    let mut after = Backlog::default();
+    for undelivered in ["u", "v"].into_iter().flat_map(|uid| before.of_pod(uid)) {
+        after.restore(undelivered, &sinks(), now());
+    }
+    assert_eq!(after.depth(), before.depth());
+    assert_eq!(after.carry_out(&request("*", "")).len(), 2);
+    assert_eq!(after.depth(), Depth { pending: 2, dead: 0, oldest: oldest(1) });
+    after.acknowledged("1", "http", None, now());
+    assert_eq!(after.depth(), Depth { pending: 1, dead: 0, oldest: oldest(2) });
+}

@@ -107,9 +107,9 @@ impl Followed {
     }
 
     pub(super) fn restored(uid: &str, following: Following, going: Option<Box<Going>>) -> Self {
-        let record = following.record.unwrap_or_default();
-        let node = record.node.clone().or_else(|| following.node.map(Into::into));
-        Followed { uid: uid.into(), record: Record { node, ..record }, ends: following.ends, epoch: 0, going }
+        let Following { ends, node, composition, record, .. } = following;
+        let record = record.unwrap_or_else(|| Record::of_checkpoint(node, composition.as_deref()));
+        Followed { uid: uid.into(), record, ends, epoch: 0, going }
     }
 
     pub(super) fn pod(&self, place: &Place) -> PodRef {
@@ -125,20 +125,21 @@ impl Followed {
         Changed { place: place.clone(), uid: self.uid.clone(), urgent }
     }
 
-    /// What must outlive the process: all of a pod that is going, the mere identity of one that lives.
+    /// What must outlive the process: all of a pod that is going; of one that lives, no more than must be known if it goes
+    /// while nobody runs.
     pub(super) fn following(&self) -> Following {
         match &self.going {
             Some(going) => Following {
                 going_since: Some(going.since),
                 ends: self.ends,
-                node: None,
                 record: Some(self.record.clone()),
+                ..Following::default()
             },
             None => Following {
-                going_since: None,
                 ends: self.ends,
                 node: self.record.node.as_deref().map(Into::into),
-                record: None,
+                composition: self.record.composition(),
+                ..Following::default()
             },
         }
     }

@@ -47,7 +47,8 @@ impl Lists {
 
     /// The number of the last list that covers the place.
     pub(super) fn epoch(&self, place: &Place) -> u32 {
-        self.0.iter().find(|(scope, _)| covers(scope, place)).map_or(0, |(_, list)| list.epoch)
+        let list = self.0.get(&Some(Arc::clone(&place.namespace))).or_else(|| self.0.get(&None));
+        list.map_or(0, |list| list.epoch)
     }
 }
 
@@ -75,17 +76,26 @@ impl Tracker {
             return Listed::Shrunk { missing, of };
         }
         list.shrunk = false;
-        let mut lacks = 0;
+        Listed::Lacks(self.unlisted(|place, followed| covers(scope, place) && is_missing(followed), now))
+    }
+
+    /// From now on only pods of some namespaces are followed, those for which this holds. A live look tells whether the
+    /// others have ended, or have only left. Returns how many they are.
+    pub fn keep_to(&mut self, namespaces: impl Fn(&str) -> bool, now: Now) -> usize {
+        self.unlisted(|place, _| !namespaces(&place.namespace), now)
+    }
+
+    /// No list has these pods: they are to be looked at.
+    fn unlisted(&mut self, are: impl Fn(&Place, &Followed) -> bool, now: Now) -> usize {
         let mut places = vec![];
-        for (place, pods) in self.pods.iter_mut().filter(|(place, _)| covers(scope, place)) {
-            for followed in pods.iter_mut().filter(|followed| is_missing(followed)) {
+        for (place, pods) in &mut self.pods {
+            for followed in pods.iter_mut().filter(|followed| are(place, followed)) {
                 followed.signal(now, |going| going.unlisted = true);
                 self.changed.insert(followed.changed(place, true));
-                lacks += 1;
                 places.push(place.clone());
             }
         }
         places.iter().for_each(|place| self.trigger(place));
-        Listed::Lacks(lacks)
+        places.len()
     }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::DestroyCause;
 use super::*;
 use crate::lookup::Lookup;
+use crate::names::{POD_COMPOSITION, POD_COMPOSITION_NAMESPACE};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -29,6 +30,10 @@ impl Made {
     }
     fn sandbox(mut self, id: &str) -> Self {
         self.0["metadata"]["annotations"]["cni.projectcalico.org/containerID"] = json!(id);
+        self
+    }
+    fn labelled(mut self, labels: serde_json::Value) -> Self {
+        self.0["metadata"]["labels"] = labels;
         self
     }
     fn mirror(mut self, hash: &str) -> Self {
@@ -192,7 +197,8 @@ fn a_miss_that_was_wrong_counts_no_more() {
     }
     assert_eq!(lost(&mut tracker, 3), Outcome::default());
     tracker.gone(pod("m", "h").mirror("h").seen(), at(4));
-    assert_eq!(causes(&looked(&mut tracker, Lookup::Missing, 4)), [(DestroyCause::Gone, "h")]);
+    let identity = pod("m", "any").mirror("h").seen().uid;
+    assert_eq!(causes(&looked(&mut tracker, Lookup::Missing, 4)), [(DestroyCause::Gone, &*identity)]);
 }
 
 #[test]
@@ -229,6 +235,37 @@ fn a_pod_that_left_the_selection_is_not_destroyed() {
     tracker.gone(pod("p", "u").deleting().seen(), at(6));
     assert_eq!(looked(&mut tracker, Lookup::Found(pod("p", "u").deleting()), 6), Outcome::default());
     assert_eq!(tracker.counts(), Counts { followed: 1, candidates: 1 });
+}
+
+/// Its namespace is not one of those that are followed any more.
+#[test]
+fn a_pod_whose_namespace_leaves_is_not_destroyed_unless_it_is_gone() {
+    let mut tracker = following([pod("lives", "u"), pod("gone", "v"), pod("going", "w").deleting(), pod("stays", "x")]);
+    let place = |name: &str| Place::new("a", name);
+    assert_eq!(tracker.keep_to(|namespace| namespace == "a", at(5)), 0);
+    assert_eq!(tracker.take(at(5).tick), None, "nothing has left");
+    assert_eq!(tracker.keep_to(|namespace| namespace != "a", at(5)), 4);
+    // It comes back before it was looked at.
+    tracker.seen(pod("stays", "x").seen(), at(5));
+    let mut ended = vec![];
+    for seconds in [5, 10] {
+        tracker.sweep(at(seconds));
+        while let Some(look) = tracker.take(at(seconds).tick) {
+            let found = match &*look.place.name {
+                "gone" => Lookup::Missing,
+                "going" => Lookup::Found(pod("going", "w").deleting().seen()),
+                name => Lookup::Found(pod(name, if name == "lives" { "u" } else { "x" }).seen()),
+            };
+            ended.extend(
+                tracker.looked(&look, &found, at(seconds)).ended.into_iter().map(|ended| (seconds, ended.pod.uid)),
+            );
+        }
+    }
+    assert_eq!(ended, [(10, "v".to_owned())], "only after a second read that says the same");
+    assert_eq!(tracker.following(&place("lives"), "u"), None, "it has left");
+    assert!(tracker.following(&place("going"), "w").is_some(), "it is followed to its end");
+    assert!(tracker.following(&place("stays"), "x").is_some());
+    assert_eq!(tracker.counts().followed, 2);
 }
 
 #[test]
@@ -340,6 +377,13 @@ fn what_must_outlive_the_process_is_named_at_once_where_it_matters() {
     assert_eq!(changed(&mut tracker), [false], "a checkpoint has time");
     let kept = tracker.following(&place, "u").unwrap();
     assert_eq!(kept, Following { node: Some("n".into()), ..Following::default() });
+    tracker.seen(
+        pod("q", "synthesizer's").labelled(json!({POD_COMPOSITION: "c", POD_COMPOSITION_NAMESPACE: "b"})).seen(),
+        at(0),
+    );
+    assert_eq!(changed(&mut tracker), [false]);
+    let kept = tracker.following(&Place::new("a", "q"), "synthesizer's").unwrap();
+    assert_eq!(kept.composition.as_deref(), Some("b/c"));
     tracker.seen(pod("p", "u").sandbox("1").seen(), at(1));
     assert!(changed(&mut tracker).is_empty());
     tracker.seen(pod("p", "u").sandbox("1").deleting().seen(), at(2));
@@ -364,7 +408,7 @@ fn a_checkpoint_is_enough_to_find_out_that_a_pod_went_meanwhile() {
     let mut tracker = Tracker::new([None]);
     let known = |name: &str, uid: &str| PodRef { namespace: "a".into(), name: name.into(), uid: uid.into() };
     let living = || Following { node: Some("n".into()), ..Following::default() };
-    tracker.restore(&known("gone", "u"), living());
+    tracker.restore(&known("gone", "u"), Following { composition: Some("b/c".into()), ..living() });
     tracker.restore(&known("replaced", "v"), living());
     tracker.restore(&known("lives", "w"), living());
     tracker.restore_ended(&known("ended", "x"), at(0));
@@ -380,6 +424,9 @@ fn a_checkpoint_is_enough_to_find_out_that_a_pod_went_meanwhile() {
             ended.extend(tracker.looked(&look, &found, at(seconds)).ended);
         }
     }
+    let labels = ended.last().unwrap().record.labels();
+    let expected = [(POD_COMPOSITION, "c"), (POD_COMPOSITION_NAMESPACE, "b")];
+    assert_eq!(labels, expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
     let ended: Vec<_> =
         ended.iter().map(|ended| (ended.cause, ended.pod.uid.as_str(), ended.record.node.as_deref())).collect();
     assert_eq!(ended, [(DestroyCause::Replaced, "v", Some("n")), (DestroyCause::Gone, "u", Some("n"))]);

@@ -19,18 +19,19 @@ impl Session {
         let destroy = ended.destroy(&self.cluster, confirmed);
         let PodRef { namespace, name, uid } = &destroy.pod;
         let (cause, node) = (destroy.cause.as_str(), destroy.node.as_deref());
+        self.hint_slices(&destroy);
         if self.options.dry_run {
             info!(%namespace, %name, uid, cause, node, confirmed, "would tell that a pod is destroyed (--dry-run)");
             return;
         }
         info!(%namespace, %name, uid, cause, node, confirmed, id = destroy.id, "a pod is destroyed");
         self.metrics.destroyed(&destroy);
-        self.hint_slices(&destroy);
         let destroy = self.backlog.add(destroy, &self.sinks);
         self.offer(&destroy);
     }
 
-    /// A synthesizer's pod has ended: what its synthesis has left may be garbage by now.
+    /// A synthesizer's pod has ended: what its synthesis has left may be garbage by now. With `--dry-run`, too: those who
+    /// look at slices know of it themselves.
     fn hint_slices(&self, destroy: &Destroy) {
         let label = |label| destroy.labels.get(label);
         if let (Some(namespace), Some(name)) = (label(POD_COMPOSITION_NAMESPACE), label(POD_COMPOSITION)) {
@@ -79,9 +80,16 @@ impl Session {
     }
 
     pub(super) fn carry_out(&mut self, asked: Asked) {
+        // Each list of them has it again until it is removed; but what it asks for was meant once.
+        if !self.known_requests.insert(asked.uid().to_owned()) {
+            return;
+        }
         let concerned = self.backlog.carry_out(&asked.request);
         info!(destroys = concerned.len(), request = ?asked.request, "carries out a request");
         concerned.iter().for_each(|destroy| self.note(destroy));
+        for dropped in concerned.iter().filter(|destroy| !self.backlog.has(&destroy.id)) {
+            self.couriers.iter().for_each(|courier| courier.withdraw(&dropped.id));
+        }
         self.offer_all();
         self.carried_out.push(asked);
     }

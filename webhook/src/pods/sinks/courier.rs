@@ -105,6 +105,13 @@ impl Courier {
         self.queue.changed.notify_one();
         taken
     }
+
+    /// Nobody is to be told of it any more.
+    pub fn withdraw(&self, id: &str) {
+        self.queue.line().withdraw(id);
+        // What waits behind it may have its turn.
+        self.queue.changed.notify_one();
+    }
 }
 
 impl Drop for Courier {

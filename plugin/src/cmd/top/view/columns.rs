@@ -17,7 +17,7 @@ const SHORTEST: usize = 6;
 
 /// Spaces between columns.
 pub(super) fn gap(room: usize) -> usize {
-    if room < 60 { 1 } else { 2 }
+    if room < super::NARROW { 1 } else { 2 }
 }
 
 /// Fits columns into so much room. `namespaces` says whether there are several.

@@ -122,10 +122,11 @@ fn a_question_stands_in_the_last_line_and_the_cursor_behind_it() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
     let cursor = draw(&model, true, &mut buffer);
     let lines: Vec<String> = text(&buffer).lines().map(str::to_owned).collect();
-    assert_eq!(lines[0], "kubectl eno release resourceslice/legacy-2h8vd -n team-a");
+    assert_eq!(lines[0], "kubectl eno release resourceslice/legacy-2h8vd -n team-a      28 above   Esc: no");
     assert_eq!(lines[22], "line 49");
     assert_eq!(lines[23], "Type the name to confirm (legacy-2h8vd): leg");
     assert_eq!(cursor, Some((44, 23)));
+    assert!(screen(&mut model, 66, 12).starts_with("release resourceslice/legacy-2h8vd -n team-a"));
     // It is broken where it does not fit, and still whole.
     let narrow = screen(&mut model, 20, 12).replace('\n', " ");
     assert!(narrow.contains("Type the name to confirm (legacy-2h8vd): leg"), "{narrow}");

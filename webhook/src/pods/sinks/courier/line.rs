@@ -32,6 +32,8 @@ pub(super) struct Line {
     limits: Limits,
     jitter: Rng,
     ids: HashSet<String>,
+    /// Those of them that nobody is to be told any more.
+    withdrawn: HashSet<String>,
     /// Those of a place, the first of which is waiting or on its way.
     places: HashMap<Key, VecDeque<Letter>>,
     ready: VecDeque<Key>,
@@ -61,6 +63,7 @@ impl Line {
             limits,
             jitter,
             ids: HashSet::new(),
+            withdrawn: HashSet::new(),
             places: HashMap::new(),
             ready: VecDeque::new(),
             later: BTreeMap::new(),
@@ -80,6 +83,7 @@ impl Line {
     /// Takes one up; `false` where there is no room. One that is here already is here once.
     pub(super) fn push(&mut self, destroy: Arc<Destroy>) -> bool {
         if self.ids.contains(&destroy.id) {
+            self.withdrawn.remove(&destroy.id);
             return true;
         }
         if self.ids.len() >= self.limits.queue {
@@ -96,6 +100,13 @@ impl Line {
         true
     }
 
+    /// Nobody is to be told of it any more. What is on its way arrives, and is not sent again.
+    pub(super) fn withdraw(&mut self, id: &str) {
+        if self.ids.contains(id) {
+            self.withdrawn.insert(id.to_owned());
+        }
+    }
+
     /// The next one to tell now, which is then on its way until [`Line::passed`] or [`Line::failed`].
     pub(super) fn take(&mut self, now: Instant) -> Option<Arc<Destroy>> {
         if !self.has_room() || self.rests_until.is_some_and(|until| now < until) {
@@ -104,9 +115,15 @@ impl Line {
         while let Some(entry) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {
             self.ready.push_back(entry.remove());
         }
-        let key = self.ready.pop_front()?;
-        self.on_their_way += 1;
-        self.places.get(&key).and_then(|letters| letters.front()).map(|letter| letter.destroy.clone())
+        loop {
+            let key = self.ready.pop_front()?;
+            let destroy = self.places.get(&key).and_then(|letters| letters.front())?.destroy.clone();
+            self.on_their_way += 1;
+            if !self.withdrawn.contains(&destroy.id) {
+                return Some(destroy);
+            }
+            self.end(&destroy);
+        }
     }
 
     /// When to ask for the next one again; `None` where only an end of those on their way, or a new one, changes anything.
@@ -132,6 +149,10 @@ impl Line {
 
     /// The sink has not got it.
     pub(super) fn failed(&mut self, destroy: &Destroy, failure: &Failure, now: Instant) -> Next {
+        if self.withdrawn.contains(&destroy.id) {
+            self.end(destroy);
+            return Next::GivenUp("somebody has dropped it".to_owned());
+        }
         let asked = match failure.retry {
             Retry::Never => {
                 self.end(destroy);
@@ -187,6 +208,7 @@ impl Line {
     fn end(&mut self, destroy: &Destroy) {
         self.on_their_way -= 1;
         self.ids.remove(&destroy.id);
+        self.withdrawn.remove(&destroy.id);
         let key = place_of(destroy);
         let Some(letters) = self.places.get_mut(&key) else { return };
         let ended = letters.pop_front();

@@ -248,6 +248,26 @@ async fn a_sink_that_panics_over_one_destroy_goes_on_with_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_withdrawn_is_not_sent_again_and_keeps_nobody_waiting() {
+    let sink = Scripted::new(Duration::from_millis(5), |told| if told.uid == "old" { down() } else { Ok(()) });
+    let (courier, mut acked) = start(&sink, Limits::default());
+    let [old, new] = ["old", "new"].map(|uid| Arc::new(destroy("web-0", uid)));
+    for one in [&old, &new] {
+        assert!(courier.offer(one.clone()));
+    }
+    sleep(Duration::from_secs(10)).await;
+    courier.withdraw(&old.id);
+    let attempts = sink.told().len();
+    let ack = acked.recv().await.unwrap();
+    assert_eq!((ack.id, ack.outcome), (new.id.clone(), Outcome::Delivered));
+    assert_eq!(sink.told().len(), attempts + 1, "the old one was not tried again");
+    // A person may think better of it.
+    assert!(courier.offer(old.clone()));
+    sleep(Duration::from_secs(1)).await;
+    assert!(sink.told().len() > attempts + 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn ends_with_its_owner() {
     let sink = Scripted::new(Duration::from_secs(1), |_| Ok(()));
     let (courier, mut acked) = start(&sink, Limits { in_flight: 1, ..Limits::default() });
