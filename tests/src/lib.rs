@@ -8,7 +8,7 @@
 //! - [`webhook`] runs the real `eno-webhook` for a namespace; [`proxy`] stands between it and the API server.
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for; [`receiver`] is told of destroyed pods.
 //! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
-//! - [`rollout`] replaces replicas and authorities under load.
+//! - [`rollout`] replaces replicas and authorities under load; [`chaos`] has faults strike, `cargo xtask chaos`.
 //! - [`release`] is `cargo xtask release`.
 //! - [`reference`] is `cargo xtask reference`: docs/reference.md from the code.
 //! - [`browser`] opens the plugin's report; [`picture`] is what the docs show of it.
@@ -17,6 +17,7 @@
 pub mod bench;
 pub mod browser;
 pub mod captures;
+pub mod chaos;
 pub mod check;
 pub mod cluster;
 pub mod collector;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::{bench, captures, check, controlplane, demo, manifests, reference, release};
+use eno_tests::{bench, captures, chaos, check, controlplane, demo, manifests, reference, release};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
@@ -17,6 +17,8 @@ enum Xtask {
     /// Measure on a real control plane, with release builds
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Let faults strike on a real control plane, and show that nothing is lost
+    Chaos(chaos::Chaos),
     /// Make what is published: archives, krew manifest, image, manifests, bills of materials
     Release(release::Release),
     /// Write the manifests that come from the code
@@ -46,6 +48,7 @@ async fn run(xtask: Xtask) -> Result<()> {
         Xtask::Demo(demo) => demo.run().await,
         Xtask::Test(check) => check.run().await,
         Xtask::Bench(bench) => bench.run().await,
+        Xtask::Chaos(chaos) => chaos.run().await,
         Xtask::Release(release) => release.run(),
         Xtask::Manifests => manifests::generated::write(),
         Xtask::Reference => reference::write(),
