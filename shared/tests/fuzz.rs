@@ -129,7 +129,7 @@ fn entry() -> Value {
     json!({
         "namespace": "a", "name": "p", "following": {"goingSince": time, "ends": 1, "record": record},
         "undelivered": [{"destroy": destroy, "sinks": {
-            "http": {"state": "Dead", "why": "400", "at": time}, "log": {"state": "Pending"},
+            "http": {"state": "dead", "why": "400", "at": time}, "log": {"state": "pending"},
         }}],
     })
 }

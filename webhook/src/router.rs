@@ -26,9 +26,10 @@ use crate::review::{self, BadReview};
 /// The largest body: two objects of the 3 MiB that the API server takes, and what surrounds them.
 pub const LARGEST_BODY: usize = 7 * 1024 * 1024;
 
-/// What the bodies of all calls may hold together until they are answered. Whoever reaches the port may send some: without
-/// a bound they would use up the memory.
-const ROOM: usize = 256 * 1024 * 1024;
+/// What the bodies of all calls may hold together until they are answered: nine of the largest, some ninety of 700 kB. Whoever
+/// reaches the port may send some: without a bound they would use up the memory, of which the manifest grants four times as
+/// much for this and all else.
+const ROOM: usize = 64 * 1024 * 1024;
 
 /// Why a call gets no review for an answer.
 #[derive(Debug, thiserror::Error)]

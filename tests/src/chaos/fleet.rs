@@ -171,7 +171,8 @@ async fn keep(members: Arc<Mutex<Vec<Member>>>, cluster: Cluster, manifests: Arc
 async fn look(member: &mut Member, cluster: &Cluster, manifests: &Manifests, ledger: &Ledger) -> Result<()> {
     if let Err(ended) = member.replica.check() {
         if !std::mem::take(&mut member.killed) {
-            ledger.violated(format!("{} ended by itself: {ended:#}", member.name));
+            let ended = ended.to_string();
+            ledger.violated(format!("{}: {}", member.name, ended.lines().next().unwrap_or_default()));
         }
         member.replica.start_again().await?;
         let port = member.replica.port();

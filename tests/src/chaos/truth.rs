@@ -1,7 +1,7 @@
 //! What must not happen to Eno's objects, told from their history alone. It shares no code with the rules that it tests, and is
 //! simpler: it knows what was, and need not be careful about what may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use eno_shared::names::CLEANUP_FINALIZER;
 use serde_json::Value;
@@ -27,10 +27,18 @@ pub struct Change<'a> {
 }
 
 /// The objects at a revision.
+///
+/// # Caveat
+/// Kubernetes deletes an object whose last finalizer is taken off without comparing versions: what was written while admission
+/// answered is lost with it. So a composition that was deleted before its first synthesis ended, and is let go for having none, may
+/// go together with a synthesis that ends in that moment. No webhook can see it. Such compositions are counted, and not judged.
 #[derive(Debug, Default)]
 pub struct Truth {
     slices: BTreeMap<Place, Value>,
     compositions: BTreeMap<Place, Value>,
+    /// Compositions whose first synthesis ended after they were deleted.
+    late: BTreeSet<Place>,
+    overtaken: Vec<Place>,
 }
 
 impl Truth {
@@ -45,10 +53,29 @@ impl Truth {
             }
             "compositions" => {
                 let wrong = self.of_composition(&place, object.as_ref());
+                self.note_late(&place, object.as_ref());
+                if object.is_none() && self.late.remove(&place) && !wrong.is_empty() {
+                    self.compositions.remove(&place);
+                    self.overtaken.push(place);
+                    return vec![];
+                }
                 put(&mut self.compositions, place, object);
                 wrong
             }
             _ => vec![],
+        }
+    }
+
+    /// Compositions that went in the moment in which their first synthesis ended: see the caveat.
+    pub fn overtaken(&self) -> &[Place] {
+        &self.overtaken
+    }
+
+    fn note_late(&mut self, place: &Place, object: Option<&Value>) {
+        let has_current = |composition: &Value| composition["status"]["currentSynthesis"].is_object();
+        let had = self.compositions.get(place).is_some_and(has_current);
+        if !had && object.is_some_and(|after| has_current(after) && is_deleting(after)) {
+            self.late.insert(place.clone());
         }
     }
 
@@ -229,5 +256,16 @@ mod tests {
             said(composition(&["s"]), slice(true), "compositions", "c", Some(next)),
             ["slice ns/gone was lost before its synthesis was current"]
         );
+    }
+
+    #[test]
+    fn a_synthesis_that_ends_in_the_moment_of_the_end_is_counted() {
+        let mut truth = Truth::default();
+        let mut unsynthesized = deleting(composition(&[]), 2);
+        unsynthesized["status"] = json!({});
+        for object in [Some(unsynthesized), Some(deleting(composition(&["s"]), 2)), None] {
+            assert!(truth.apply(Change { kind: "compositions", place: at("c"), object }).is_empty());
+        }
+        assert_eq!(truth.overtaken(), [at("c")]);
     }
 }

@@ -63,6 +63,12 @@ impl Witness {
         Ok(Self { seen, _watching: watching })
     }
 
+    /// Names of compositions that went in the moment in which their first synthesis ended: a limit of Kubernetes.
+    pub fn overtaken(&self) -> Vec<String> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.truth.overtaken().iter().map(|place| place.name.clone()).collect()
+    }
+
     /// How many slices are gone by now.
     pub fn slices_gone(&self) -> usize {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).slices_gone

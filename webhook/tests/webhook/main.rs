@@ -1,6 +1,7 @@
 //! The webhook, asked as the API server asks it. The API server that it asks back is a table of answers.
 
 mod api_server;
+mod attacks;
 mod bodies;
 mod call;
 mod candidates;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use http::header::CONTENT_TYPE;
+use jiff::Timestamp;
 use kube::api::{DeleteParams, PostParams};
 use kube::{Client, Config};
 use serde_json::json;
@@ -86,6 +87,9 @@ async fn populate(stage: &Stage, compositions: usize, slices: usize) -> Result<S
     for index in 0..compositions {
         let composition = composition(&town, &format!("many-{index}"));
         let owner = stage.cluster.apply(&composition).await?;
+        // Slices that nothing lists yet are garbage, unless they are being synthesized.
+        let in_flight = json!({"uuid": "1", "initialized": Timestamp::now().strftime("%FT%TZ").to_string(), "attempts": 1});
+        stage.cluster.set_status(&composition, &json!({"inFlightSynthesis": in_flight})).await?;
         let objects = stage.eno("ResourceSlice", &town);
         let make = |name: String| {
             let (objects, slice) = (&objects, slice(&owner, &name, "1", &[]));
@@ -95,7 +99,7 @@ async fn populate(stage: &Stage, compositions: usize, slices: usize) -> Result<S
         let names: Vec<_> = of(index).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         let current = reconciled_synthesis("1", owner.metadata.generation, &names);
-        stage.cluster.set_status(&composition, &json!({"currentSynthesis": current})).await?;
+        stage.cluster.set_status(&composition, &json!({"currentSynthesis": current, "inFlightSynthesis": null})).await?;
     }
     Ok(town)
 }
