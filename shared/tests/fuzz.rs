@@ -94,9 +94,12 @@ fn patches_take_off_one_finalizer_and_leave_all_others_in_their_order() {
             let mut after = before.clone();
             json_patch::patch(&mut after, &patch).expect("it fits the object that it was built from");
             assert_eq!(after["metadata"]["finalizers"], json!(expected));
-            assert_eq!(forced, after["metadata"]["annotations"][FORCE_ANNOTATION] == json!(metadata.uid) && {
-                forced || !metadata.annotations.contains_key(FORCE_ANNOTATION)
-            });
+            assert_eq!(
+                forced,
+                after["metadata"]["annotations"][FORCE_ANNOTATION] == json!(metadata.uid) && {
+                    forced || !metadata.annotations.contains_key(FORCE_ANNOTATION)
+                }
+            );
             // It does not fit another object, nor a later state of this one.
             for field in ["uid", "resourceVersion"] {
                 let mut other = before.clone();
@@ -111,8 +114,7 @@ fn patches_take_off_one_finalizer_and_leave_all_others_in_their_order() {
         if let Some(patch) = created {
             let mut after = before;
             json_patch::patch(&mut after, &patch).expect("it fits the object that it was built from");
-            let expected: Vec<_> =
-                metadata.finalizers.iter().map(String::as_str).chain([CLEANUP_FINALIZER]).collect();
+            let expected: Vec<_> = metadata.finalizers.iter().map(String::as_str).chain([CLEANUP_FINALIZER]).collect();
             assert_eq!(after["metadata"]["finalizers"], json!(expected));
         }
     });

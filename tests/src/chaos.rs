@@ -82,7 +82,9 @@ fn faults_of(name: &str) -> Result<Faults, String> {
         let names = Fault::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         names.map(|name| name.get_name().to_owned()).collect::<Vec<_>>().join(", ")
     };
-    Fault::from_str(name, false).map(|fault| Faults(vec![fault])).map_err(|_| format!("expected all, or one of {}", known()))
+    Fault::from_str(name, false)
+        .map(|fault| Faults(vec![fault]))
+        .map_err(|_| format!("expected all, or one of {}", known()))
 }
 
 impl Chaos {

@@ -187,11 +187,9 @@ impl Fault {
             Fault::EtcdKilled => row("kill -9 of etcd", "the same", ALL_SYMPTOMS),
             Fault::EtcdStopped => row("SIGSTOP of etcd", "the same", ALL_SYMPTOMS),
             Fault::EtcdCompacted => row("etcd forgets all history, again and again", "no call fails", &[]),
-            Fault::LeaseTaken => row(
-                "another takes the Lease",
-                "no call fails; nobody writes until it has lapsed, then one does",
-                &[],
-            ),
+            Fault::LeaseTaken => {
+                row("another takes the Lease", "no call fails; nobody writes until it has lapsed, then one does", &[])
+            }
             Fault::RightsRevoked => {
                 row("its right to read is taken, and given back", "an answer that says why", &[Retry])
             }

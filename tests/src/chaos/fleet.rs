@@ -76,8 +76,7 @@ impl Fleet {
         let memory = limit.context("no limit of memory in Mi")?.parse::<u64>()? << 20;
         let (members, mut kubelet) = (Arc::default(), JoinSet::new());
         kubelet.spawn(keep(Arc::clone(&members), cluster.clone(), Arc::clone(&manifests), ledger));
-        let fleet =
-            Self { members, place, cluster, manifests, memory, made: Mutex::new(0), _kubelet: kubelet };
+        let fleet = Self { members, place, cluster, manifests, memory, made: Mutex::new(0), _kubelet: kubelet };
         for _ in 0..REPLICAS {
             fleet.add(Conditions::default()).await?;
         }

@@ -101,9 +101,10 @@ pub struct Sums {
 impl Sums {
     /// What has come since.
     pub fn since(&self, before: &Self) -> Self {
-        let failed = self.failed.iter().map(|(symptom, count)| {
-            (*symptom, count - before.failed.get(symptom).copied().unwrap_or_default())
-        });
+        let failed = self
+            .failed
+            .iter()
+            .map(|(symptom, count)| (*symptom, count - before.failed.get(symptom).copied().unwrap_or_default()));
         Self {
             calls: self.calls - before.calls,
             denied: self.denied - before.denied,

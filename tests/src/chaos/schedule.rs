@@ -34,12 +34,7 @@ pub fn random(mut rng: Rng) -> impl Iterator<Item = Step> {
 
 /// These faults, one after the other.
 pub fn each(faults: &[Fault], pace: Pace, mut rng: Rng) -> impl Iterator<Item = Step> {
-    faults.iter().map(move |fault| Step {
-        calm: Duration::from_secs(1),
-        faults: vec![*fault],
-        seed: rng.u64(..),
-        pace,
-    })
+    faults.iter().map(move |fault| Step { calm: Duration::from_secs(1), faults: vec![*fault], seed: rng.u64(..), pace })
 }
 
 /// Can it strike together with these? What starts replicas or writes objects needs an API server.

@@ -245,10 +245,7 @@ mod tests {
     #[test]
     fn a_composition_must_not_go_before_its_slices_are_done_nor_list_what_is_gone() {
         let seen = deleting(composition(&["s"]), 1);
-        assert_eq!(
-            said(seen.clone(), slice(false), "compositions", "c", None),
-            ["composition ns/c went before s"]
-        );
+        assert_eq!(said(seen.clone(), slice(false), "compositions", "c", None), ["composition ns/c went before s"]);
         assert!(said(seen, slice(true), "compositions", "c", None).is_empty());
         let mut next = composition(&["s", "gone"]);
         next["status"]["currentSynthesis"]["uuid"] = json!("v");

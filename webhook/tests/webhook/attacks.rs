@@ -111,7 +111,10 @@ async fn a_request_that_says_its_length_twice_is_refused_with_all_that_comes_aft
         "transfer-encoding: chunked\r\ntransfer-encoding: identity".to_owned(),
     ] {
         let received = target.send(smuggling(&lines).as_bytes()).await;
-        assert!(codes(&received).iter().all(|code| *code == "400") && codes(&received).len() <= 1, "{lines:?}: {received}");
+        assert!(
+            codes(&received).iter().all(|code| *code == "400") && codes(&received).len() <= 1,
+            "{lines:?}: {received}"
+        );
     }
     assert_eq!(target.reviews().await, 0, "no hidden request was answered");
     // One that hides nothing is answered, and so is the one behind it.

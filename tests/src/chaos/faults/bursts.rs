@@ -53,7 +53,8 @@ pub async fn flood(strike: &mut Strike<'_>) -> Result<String> {
         let ask = |_| {
             let (client, body) = (client.clone(), body.clone());
             async move {
-                let request = http::Request::post("/slices-delete?timeout=10s").header(CONTENT_TYPE, "application/json");
+                let request =
+                    http::Request::post("/slices-delete?timeout=10s").header(CONTENT_TYPE, "application/json");
                 match client.request_text(request.body(body)?).await {
                     Ok(_) => anyhow::Ok("200".to_owned()),
                     Err(kube::Error::Api(status)) => Ok(status.code.to_string()),
@@ -88,18 +89,24 @@ async fn populate(stage: &Stage, compositions: usize, slices: usize) -> Result<S
         let composition = composition(&town, &format!("many-{index}"));
         let owner = stage.cluster.apply(&composition).await?;
         // Slices that nothing lists yet are garbage, unless they are being synthesized.
-        let in_flight = json!({"uuid": "1", "initialized": Timestamp::now().strftime("%FT%TZ").to_string(), "attempts": 1});
+        let in_flight =
+            json!({"uuid": "1", "initialized": Timestamp::now().strftime("%FT%TZ").to_string(), "attempts": 1});
         stage.cluster.set_status(&composition, &json!({"inFlightSynthesis": in_flight})).await?;
         let objects = stage.eno("ResourceSlice", &town);
         let make = |name: String| {
             let (objects, slice) = (&objects, slice(&owner, &name, "1", &[]));
-            async move { anyhow::Ok(objects.create(&PostParams::default(), &serde_json::from_value(slice)?).await.map(drop)?) }
+            async move {
+                anyhow::Ok(objects.create(&PostParams::default(), &serde_json::from_value(slice)?).await.map(drop)?)
+            }
         };
         stream::iter(of(index)).map(make).buffer_unordered(IN_FLIGHT).try_collect::<Vec<()>>().await?;
         let names: Vec<_> = of(index).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         let current = reconciled_synthesis("1", owner.metadata.generation, &names);
-        stage.cluster.set_status(&composition, &json!({"currentSynthesis": current, "inFlightSynthesis": null})).await?;
+        stage
+            .cluster
+            .set_status(&composition, &json!({"currentSynthesis": current, "inFlightSynthesis": null}))
+            .await?;
     }
     Ok(town)
 }
