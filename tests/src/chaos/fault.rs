@@ -212,8 +212,8 @@ impl Fault {
             ),
             Fault::DeletesAtOnce => row(
                 "needed slices are deleted, all at once",
-                "each deletion is denied, or says that nobody could answer",
-                &[Unanswered, Retry],
+                "each is denied, or refused for want of an answer: none passes",
+                ALL_SYMPTOMS,
             ),
             Fault::NamespaceDeleted => {
                 row("a namespace of many slices is deleted", "it goes, by and by; no call fails", &[])
