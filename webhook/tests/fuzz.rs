@@ -6,6 +6,7 @@ use eno_shared::api::{Composition, Kind, ResourceSlice, decode_value};
 use eno_shared::fixtures::mutation::mutated;
 use eno_webhook::hooks::{Hook, Operation};
 use eno_webhook::review::{API_VERSION, KIND, Request, Undecodable, parse};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 fn review(hook: Hook) -> Value {
@@ -61,8 +62,11 @@ fn reviews_are_what_they_say_or_refused() {
         let hook = Hook::ALL[usize::from(*first) % Hook::ALL.len()];
         for body in [mutated(&review(hook), rest), rest.to_vec()] {
             let Ok(request) = parse(hook, &body) else { continue };
-            let whole = serde_json::from_slice(&body).expect("what is no JSON is no review");
-            is_what_it_says(hook, &request, &whole);
+            assert!(serde_json::from_slice::<IgnoredAny>(&body).is_ok(), "what is no JSON is no review");
+            // In what is skipped, texts need not be Unicode.
+            if let Ok(whole) = serde_json::from_slice(&body) {
+                is_what_it_says(hook, &request, &whole);
+            }
         }
     });
 }

@@ -32,8 +32,8 @@ fn no_role_of_ours_can_grow_or_is_inherited() -> Result<()> {
             let inherited: Vec<_> = labels.filter(|(key, _)| key.contains("aggregate-to")).collect();
             ensure!(inherited.is_empty() && role["aggregationRule"].is_null(), "{name}: {role}");
             for rule in list(role, "/rules") {
-                let all = ["apiGroups", "resources", "verbs"].iter().flat_map(|field| words(rule, field));
-                ensure!(all.clone().all(|word| !word.contains('*')), "{name}: everything: {rule}");
+                let mut all = ["apiGroups", "resources", "verbs"].iter().flat_map(|field| words(rule, field));
+                ensure!(all.all(|word| !word.contains('*')), "{name}: everything: {rule}");
                 let grows = |verb: &str| ["escalate", "bind", "impersonate", "approve", "sign"].contains(&verb);
                 ensure!(!words(rule, "verbs").any(grows), "{name}: {rule}");
                 let power = ["secrets", "serviceaccounts/token", "pods/exec", "roles", "clusterroles", "rolebindings"];
