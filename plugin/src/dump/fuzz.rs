@@ -32,7 +32,8 @@ fn is_read_alike(text: &str) {
     let parts = objects(text.as_bytes(), Keep::Objects);
     for keep in [Keep::Names, Keep::Facts] {
         let kept = objects(text.as_bytes(), keep);
-        assert_eq!(kept.is_ok(), parts.is_ok(), "what is kept does not change what is an object");
+        // The other way round: what is malformed in a manifest that is not kept is nobody's error.
+        assert!(parts.is_err() || kept.is_ok(), "what can be kept whole can be kept in part");
         if let (Keep::Names, Ok(kept), Ok(all)) = (keep, kept, &parts) {
             assert_eq!(kept.len(), all.len());
         }
