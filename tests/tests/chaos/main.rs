@@ -8,11 +8,10 @@ use eno_tests::workspace;
 use fastrand::Rng;
 
 /// Those that are over soon, one of each kind.
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 6] = [
     Fault::CallsReset,
     Fault::ReadsCut,
     Fault::ReplicaKilled,
-    Fault::LeaseTaken,
     Fault::EtcdCompacted,
     Fault::DeletesAtOnce,
     Fault::EtcdKilled,
