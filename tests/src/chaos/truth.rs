@@ -73,8 +73,8 @@ impl Truth {
 
     fn note_late(&mut self, place: &Place, object: Option<&Value>) {
         let has_current = |composition: &Value| composition["status"]["currentSynthesis"].is_object();
-        let had = self.compositions.get(place).is_some_and(has_current);
-        if !had && object.is_some_and(|after| has_current(after) && is_deleting(after)) {
+        let had_none = self.compositions.get(place).is_some_and(|before| !has_current(before));
+        if had_none && object.is_some_and(|after| has_current(after) && is_deleting(after)) {
             self.late.insert(place.clone());
         }
     }
