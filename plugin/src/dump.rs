@@ -3,6 +3,8 @@
 pub mod cut;
 mod documents;
 mod files;
+#[cfg(test)]
+mod fuzz;
 pub mod marker;
 mod said;
 mod stream;

@@ -1,5 +1,7 @@
 //! Builders of compositions and slices for tests. Everything happens around one moment, [`now`].
 
+pub mod mutation;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::api::{Composition, Content, Metadata, OwnerReference, ResourceSlice, ResourceState, SliceRef, Synthesis};

@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
+use nix::sys::signal::Signal;
 use tokio::time::{sleep, timeout};
 
 pub use certs::{Authority, Pair};
@@ -135,6 +136,37 @@ impl ControlPlane {
         self.run_apiserver(&kubeconfig).await
     }
 
+    /// Starts etcd again, after [`ControlPlane::kill`]: it has its data. Returns at once.
+    ///
+    /// # Errors
+    /// Its log cannot be written.
+    pub fn revive_etcd(&mut self) -> Result<()> {
+        let flags = flags::etcd(self.folder.path(), &self.ports);
+        self.run(Component::Etcd, flags)
+    }
+
+    /// Sends a signal to a component: SIGSTOP pauses it, as a machine that is overloaded may, and SIGCONT lets it go on.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub fn signal(&self, component: Component, signal: Signal) -> Result<()> {
+        let process = self.processes.iter().find(|process| process.name() == component.name());
+        process.with_context(|| format!("{} does not run", component.name()))?.signal(signal)
+    }
+
+    /// Where etcd answers its clients, without TLS.
+    pub fn etcd_url(&self) -> String {
+        self.ports.etcd_url()
+    }
+
+    /// Fails where a component has ended by itself.
+    ///
+    /// # Errors
+    /// Shows the end of its log.
+    pub fn check(&mut self) -> Result<()> {
+        self.processes.iter_mut().try_for_each(Process::check)
+    }
+
     /// Has etcd forget all that was before now: who watches from an older revision has to list again.
     ///
     /// # Errors
@@ -177,7 +209,7 @@ impl ControlPlane {
     /// Waits until a component has ended, which none should, and says why.
     pub async fn died(&mut self) -> anyhow::Error {
         loop {
-            if let Err(error) = self.processes.iter_mut().try_for_each(Process::check) {
+            if let Err(error) = self.check() {
                 return error;
             }
             sleep(Duration::from_millis(100)).await;

@@ -25,3 +25,20 @@ pub async fn eventually<T>(what: &str, limit: Duration, mut look: impl AsyncFnMu
     }
     Err(last.context(format!("waited {} s for {what}; last seen", limit.as_secs_f64())))
 }
+
+/// The same for a look that need not be waited for.
+///
+/// # Errors
+/// As for [`eventually`].
+pub async fn eventually_seen<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Result<T>) -> Result<T> {
+    let deadline = Instant::now() + limit;
+    loop {
+        match look() {
+            Ok(value) => return Ok(value),
+            Err(seen) if Instant::now() >= deadline => {
+                return Err(seen.context(format!("waited {} s for {what}; last seen", limit.as_secs_f64())));
+            }
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}

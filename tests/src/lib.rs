@@ -9,7 +9,7 @@
 //! - [`eventually`] is how tests wait; [`collector`] is what some wait for; [`receiver`] is told of destroyed pods.
 //! - [`peer`] is the webhook in Go that ours is measured against; [`replay`] makes dumps real, so that two can be asked the same.
 //! - [`manifests`] renders and installs what is in `manifests/`; [`modules`] has the CRDs of others.
-//! - [`rollout`] replaces replicas and authorities under load.
+//! - [`rollout`] replaces replicas and authorities under load; [`chaos`] has faults strike, `cargo xtask chaos`.
 //! - [`instructions`] is `cargo xtask instructions`: what the hot paths cost.
 //! - [`release`] is `cargo xtask release`.
 //! - [`reference`] is `cargo xtask reference`: docs/reference.md from the code.
@@ -19,6 +19,7 @@
 pub mod bench;
 pub mod browser;
 pub mod captures;
+pub mod chaos;
 pub mod check;
 pub mod cluster;
 pub mod collector;

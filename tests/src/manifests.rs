@@ -55,6 +55,17 @@ impl Manifests {
         &self.objects
     }
 
+    /// Gives the program of the Deployment one more flag.
+    ///
+    /// # Errors
+    /// There is no Deployment.
+    pub fn add_flag(&mut self, flag: &str) -> Result<()> {
+        let deployment = self.objects.iter_mut().find(|object| object["kind"] == "Deployment");
+        let args = deployment.and_then(|it| it.pointer_mut("/spec/template/spec/containers/0/args"));
+        args.and_then(Value::as_array_mut).context("a Deployment has flags")?.push(flag.into());
+        Ok(())
+    }
+
     /// All objects of a kind.
     pub fn of(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)

@@ -72,7 +72,8 @@ where
         let entered = || -> Result<T> {
             let file = File::open(&path).with_context(|| format!("opening {}", path.display()))?;
             setns(file, CloneFlags::CLONE_NEWNET).with_context(|| format!("entering {}", path.display()))?;
-            runtime::Builder::new_current_thread().enable_all().build()?.block_on(work())
+            // Its threads come from this one, and are in the namespace, too.
+            runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(work())
         };
         // The receiver is gone where the caller was cancelled.
         let _ = sender.send(entered());

@@ -55,6 +55,14 @@ impl Process {
         &self.log
     }
 
+    /// Sends it a signal.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).with_context(|| format!("signalling {}", self.name))
+    }
+
     /// An error with the end of its log, if it has ended.
     ///
     /// # Errors
@@ -73,7 +81,7 @@ impl Process {
     /// Asks it to end (SIGTERM), and kills it when it has not within `grace`.
     pub fn stop(mut self, grace: Duration) {
         // Fails only where it has ended already.
-        let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM);
+        let _ = self.signal(Signal::SIGTERM);
         let deadline = Instant::now() + grace;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(20));

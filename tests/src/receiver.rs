@@ -1,7 +1,7 @@
 //! A receiver of destroys: remembers what it was sent, and answers as the test says.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -83,7 +83,15 @@ impl Receiver {
     /// # Errors
     /// The loopback has no port.
     pub async fn start() -> Result<Self> {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+        Self::at(Ipv4Addr::LOCALHOST.into()).await
+    }
+
+    /// The same at another address of this machine.
+    ///
+    /// # Errors
+    /// The address has no port.
+    pub async fn at(address: IpAddr) -> Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::from((address, 0))).await?;
         let address = listener.local_addr()?;
         let takes_all: Rule = Arc::new(|_| Some(StatusCode::OK.into()));
         let shared = Arc::new(Shared { rule: watch::Sender::new(takes_all), received: Mutex::default() });

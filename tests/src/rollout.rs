@@ -22,7 +22,7 @@ use crate::manifests::replica::Replica;
 use crate::manifests::{Manifests, overlay};
 
 /// The Secret of the certificate.
-const SECRET: &str = "eno-webhook-tls";
+pub(crate) const SECRET: &str = "eno-webhook-tls";
 /// Where the slice is.
 const NAMESPACE: &str = "team-a";
 /// How long the authorities may take to change: half a minute passes on purpose.
@@ -153,7 +153,7 @@ async fn call(slices: Api<DynamicObject>) -> (Duration, Option<String>) {
 /// A replica that is ready, and behind the Service.
 async fn stand(ground: &Ground, manifests: &Manifests, name: &str, first: bool) -> Result<Replica> {
     let replica = ground.start_unready(manifests, first).await?;
-    replica.ready(manifests).await?;
+    replica.ready().await?;
     ground.endpoint(manifests, name, Some(&replica)).await?;
     Ok(replica)
 }

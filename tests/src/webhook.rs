@@ -16,8 +16,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use eno_shared::names::{ENO_API_VERSION, WEBHOOK_NAME};
 use kube::api::{DeleteParams, DynamicObject, PostParams};
 use kube::{Client, Config};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -175,8 +174,7 @@ impl Webhook {
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {
-        let pid = self.pid().context("eno-webhook does not run")?;
-        Ok(kill(Pid::from_raw(pid.cast_signed()), signal)?)
+        self.process.as_ref().context("eno-webhook does not run")?.signal(signal)
     }
 
     /// Where it listens.

@@ -13,9 +13,9 @@ pub use skim::Skimmed;
 /// The largest body: two objects of the 3 MiB that the API server takes, and what surrounds them.
 pub const LARGEST: usize = 7 * 1024 * 1024;
 
-/// What the bodies of all calls may hold together until they are answered. Whoever reaches the port may send some: without
-/// a bound they would use up the memory.
-pub const ROOM: usize = 256 * 1024 * 1024;
+/// What is kept of the bodies of all calls until they are answered. Whoever reaches the port may send some: without a bound they
+/// would use up the memory, of which the manifest grants four times as much for this and all else.
+pub const ROOM: usize = 64 * 1024 * 1024;
 
 /// Why a body was not read.
 #[derive(Debug, thiserror::Error)]

@@ -32,7 +32,10 @@ pub fn start(format: LogFormat, verbosity: u8) -> Result<()> {
             .map_err(|error| anyhow!("RUST_LOG={directives:?}: {error}"))?,
         Ok(_) | Err(_) => EnvFilter::new(ours),
     };
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A line that cannot be written, to a full disk say, is lost. By default that is told by another line on standard error,
+    // which panics: then each answer would end in one.
+    let lines =
+        tracing_subscriber::fmt().log_internal_errors(false).with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

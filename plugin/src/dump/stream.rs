@@ -49,7 +49,7 @@ pub(super) fn objects(text: impl Read, keep: Keep) -> Result<Vec<Box<RawValue>>,
     if text.fill_buf()?.starts_with("\u{feff}".as_bytes()) {
         text.consume('\u{feff}'.len_utf8());
     }
-    let mut kept = Kept { keep, objects: vec![], untyped: vec![] };
+    let mut kept = Kept { keep, objects: vec![], untyped: vec![], items: false };
     let first = text.fill_buf()?.iter().find(|byte| !byte.is_ascii_whitespace()).copied();
     match first {
         None => {}
@@ -76,6 +76,8 @@ struct Kept {
     objects: Vec<Box<RawValue>>,
     /// Items that leave their kind to the list.
     untyped: Vec<Box<RawValue>>,
+    /// Were there items? What they are items of follows.
+    items: bool,
 }
 
 impl Kept {
@@ -93,6 +95,7 @@ impl Kept {
 
     fn item(&mut self, item: Box<RawValue>) -> Result<(), OtherShape> {
         let typed: Typed = serde_json::from_str(item.get())?;
+        self.items = true;
         if typed.kind.is_none() {
             self.untyped.push(item);
             return Ok(());
@@ -101,6 +104,11 @@ impl Kept {
     }
 
     fn document(&mut self, document: Box<RawValue>) -> Result<(), OtherShape> {
+        let Typed { kind, .. } = serde_json::from_str(document.get())?;
+        // In an object that is no list, `items` is a field like others: what is in it does not exist for that.
+        if std::mem::take(&mut self.items) && kind.is_none_or(|kind| !kind.ends_with("List")) {
+            return Err(OtherShape);
+        }
         for item in std::mem::take(&mut self.untyped) {
             let typed = flatten_typed(item, &document).map_err(|_| OtherShape)?;
             self.objects(typed)?;

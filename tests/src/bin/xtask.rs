@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-use eno_tests::{bench, captures, check, controlplane, demo, instructions, manifests, reference, release};
+use eno_tests::{bench, captures, chaos, check, controlplane, demo, instructions, manifests, reference, release};
 
 /// Developer tasks of kubectl-eno
 #[derive(Debug, Parser)]
@@ -19,6 +19,8 @@ enum Xtask {
     Bench(bench::Bench),
     /// Count the instructions of the hot paths, by valgrind, against what is committed
     Instructions(instructions::Instructions),
+    /// Let faults strike on a real control plane, and show that nothing is lost
+    Chaos(chaos::Chaos),
     /// Make what is published: archives, krew manifest, image, manifests, bills of materials
     Release(release::Release),
     /// Write the manifests that come from the code
@@ -49,6 +51,7 @@ async fn run(xtask: Xtask) -> Result<()> {
         Xtask::Test(check) => check.run().await,
         Xtask::Bench(bench) => bench.run().await,
         Xtask::Instructions(instructions) => instructions.run(),
+        Xtask::Chaos(chaos) => chaos.run().await,
         Xtask::Release(release) => release.run(),
         Xtask::Manifests => manifests::generated::write(),
         Xtask::Reference => reference::write(),

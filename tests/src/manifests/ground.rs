@@ -1,6 +1,6 @@
 //! A control plane of a story's own, in a network of its own, to install the manifests on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -26,10 +26,10 @@ const SLICES: &str = "resourceslices.eno.azure.io";
 
 /// The ground of a story.
 pub struct Ground {
+    // Dropped in this order.
     cluster: Cluster,
+    controlplane: ControlPlane,
     netns: String,
-    server: String,
-    dir: PathBuf,
 }
 
 /// Tells a story on a control plane with Eno's kinds, where nothing of ours is installed. All of it is gone afterwards.
@@ -53,25 +53,39 @@ where
         ..Options::default()
     };
     let controlplane = ControlPlane::start(options).await?;
-    let (kubeconfig, server) = (controlplane.kubeconfig(), controlplane.server().to_owned());
-    let dir = controlplane.dir().to_owned();
     netns::within(Some(network.name()), move || async move {
-        let cluster = Cluster::at(&kubeconfig).await?;
+        let cluster = Cluster::of(&controlplane).await?;
         crds::install(&cluster).await?;
-        story(Ground { cluster, netns, server, dir }).await
+        story(Ground { cluster, controlplane, netns }).await
     })
     .await
 }
 
 impl Ground {
-    /// The control plane.
+    /// The control plane, as its clients see it.
     pub fn cluster(&self) -> &Cluster {
         &self.cluster
     }
 
+    /// Its processes.
+    pub fn controlplane(&mut self) -> &mut ControlPlane {
+        &mut self.controlplane
+    }
+
     /// The folder of the control plane.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.controlplane.dir()
+    }
+
+    /// Where etcd answers, within the network namespace.
+    pub fn etcd_url(&self) -> String {
+        self.controlplane.etcd_url()
+    }
+
+    /// Where replicas run.
+    pub fn place(&self) -> Place {
+        let (server, ca) = (self.controlplane.server().to_owned(), self.dir().join("ca.crt"));
+        Place { cluster: self.cluster.clone(), server, ca, netns: self.netns.clone() }
     }
 
     /// Runs kubectl.
@@ -109,7 +123,7 @@ impl Ground {
     /// It does not start.
     pub async fn start(&self, manifests: &Manifests) -> Result<Replica> {
         let replica = self.start_unready(manifests, true).await?;
-        replica.ready(manifests).await?;
+        replica.ready().await?;
         self.endpoint(manifests, "first", Some(&replica)).await?;
         Ok(replica)
     }
@@ -119,9 +133,7 @@ impl Ground {
     /// # Errors
     /// It does not start.
     pub async fn start_unready(&self, manifests: &Manifests, first: bool) -> Result<Replica> {
-        let ca = self.dir.join("ca.crt");
-        let place = Place { cluster: &self.cluster, server: &self.server, ca: &ca, netns: &self.netns };
-        Replica::start(&place, manifests, first).await
+        Replica::start(&self.place(), manifests, first).await
     }
 
     /// Writes what the controller of EndpointSlices would: this replica is behind the Service, or (`None`) is not any more.
@@ -129,37 +141,7 @@ impl Ground {
     /// # Errors
     /// The server refuses it.
     pub async fn endpoint(&self, manifests: &Manifests, name: &str, replica: Option<&Replica>) -> Result<()> {
-        let (service, deployment) = (manifests.only("Service")?, manifests.only("Deployment")?);
-        let labels = &deployment["spec"]["template"]["metadata"]["labels"];
-        let selector = service["spec"]["selector"].as_object().context("no selector")?;
-        ensure!(selector.iter().all(|(key, value)| labels[key] == *value), "the Service does not select the pods");
-        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
-        let mut ports = vec![];
-        for port in list(service, "/spec/ports") {
-            let target = text(port, "/targetPort")?;
-            let found = list(container, "/ports").iter().find(|port| port["name"] == target);
-            let of_container = &found.with_context(|| format!("the container has no port {target}"))?["containerPort"];
-            let number = match replica {
-                Some(replica) if target == "https" => json!(replica.port()),
-                _ => of_container.clone(),
-            };
-            ports.push(json!({"name": port["name"], "port": number, "protocol": port["protocol"]}));
-        }
-        let endpoints: Vec<Value> = match replica {
-            Some(_) => vec![json!({"addresses": [netns::ADDRESS], "conditions": {"ready": true}})],
-            None => vec![],
-        };
-        let (namespace, service) = (text(service, "/metadata/namespace")?, text(service, "/metadata/name")?);
-        let slice = json!({
-            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-            "metadata": {
-                "name": format!("{service}-{name}"), "namespace": namespace,
-                "labels": {"kubernetes.io/service-name": service},
-            },
-            "endpoints": endpoints, "ports": ports,
-        });
-        self.cluster.apply(&slice).await?;
-        Ok(())
+        endpoint(&self.cluster, manifests, name, replica.map(Replica::port)).await
     }
 
     /// Makes a composition that needs its slice `NAME-0`, in a namespace of its own if that does not exist.
@@ -205,4 +187,43 @@ impl Ground {
         ensure!(output.code <= 1 && output.stderr.is_empty(), "{}: {}", output.code, output.stderr);
         Ok(output.stdout)
     }
+}
+
+/// Writes what the controller of EndpointSlices would: a replica is behind the Service at this port of [`netns::ADDRESS`], or
+/// (`None`) is not any more.
+///
+/// # Errors
+/// The server refuses it.
+pub async fn endpoint(cluster: &Cluster, manifests: &Manifests, name: &str, at: Option<u16>) -> Result<()> {
+    let (service, deployment) = (manifests.only("Service")?, manifests.only("Deployment")?);
+    let labels = &deployment["spec"]["template"]["metadata"]["labels"];
+    let selector = service["spec"]["selector"].as_object().context("no selector")?;
+    ensure!(selector.iter().all(|(key, value)| labels[key] == *value), "the Service does not select the pods");
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    let mut ports = vec![];
+    for port in list(service, "/spec/ports") {
+        let target = text(port, "/targetPort")?;
+        let found = list(container, "/ports").iter().find(|port| port["name"] == target);
+        let of_container = &found.with_context(|| format!("the container has no port {target}"))?["containerPort"];
+        let number = match at {
+            Some(at) if target == "https" => json!(at),
+            _ => of_container.clone(),
+        };
+        ports.push(json!({"name": port["name"], "port": number, "protocol": port["protocol"]}));
+    }
+    let endpoints: Vec<Value> = match at {
+        Some(_) => vec![json!({"addresses": [netns::ADDRESS], "conditions": {"ready": true}})],
+        None => vec![],
+    };
+    let (namespace, service) = (text(service, "/metadata/namespace")?, text(service, "/metadata/name")?);
+    let slice = json!({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+        "metadata": {
+            "name": format!("{service}-{name}"), "namespace": namespace,
+            "labels": {"kubernetes.io/service-name": service},
+        },
+        "endpoints": endpoints, "ports": ports,
+    });
+    cluster.apply(&slice).await?;
+    Ok(())
 }

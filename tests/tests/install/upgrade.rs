@@ -58,7 +58,7 @@ async fn an_upgrade_loses_no_call() -> Result<()> {
             // What a Deployment does with `maxUnavailable: 0`: one more, ready, then one fewer.
             ground.apply(&dir, &[]).await?;
             let second = ground.start_unready(&new, false).await?;
-            second.ready(&new).await?;
+            second.ready().await?;
             ground.endpoint(&new, "second", Some(&second)).await?;
             ground.endpoint(&new, "first", None).await?;
             tokio::task::spawn_blocking(move || first.terminate()).await?;

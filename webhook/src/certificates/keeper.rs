@@ -189,12 +189,11 @@ impl Keeper {
         self.known.as_ref().is_some_and(|(_, since)| since.elapsed() >= self.options.settle)
     }
 
-    /// Serves it, unless what is served is known to the API server and this is not.
+    /// Serves it, unless what is served is better.
     fn serve(&mut self, stored: Stored, known: bool) -> Result<()> {
         let before = self.served.as_ref();
         let same = before.is_some_and(|served| served.leaf == stored.leaf);
-        let keeps = before.is_some_and(|served| served.leaf.is_valid(self.clock.now()));
-        if !same && keeps && !known {
+        if !same && !stored.replaces(before, known, self.clock.now()) {
             return Ok(());
         }
         if !same {

@@ -119,6 +119,13 @@ impl Stored {
         self.authorities.iter().find(|authority| self.leaf.is_signed_by(authority))
     }
 
+    /// Is it to be served in place of that? Not where that is good, and this has ended or is not known to the API server.
+    #[must_use]
+    pub fn replaces(&self, served: Option<&Self>, known: bool, now: Timestamp) -> bool {
+        let is_good = served.is_some_and(|served| served.leaf.is_valid(now));
+        !is_good || known && self.leaf.is_valid(now)
+    }
+
     /// What it becomes now; `None` where all is as wanted. `known` says that the API server has known the whole bundle for
     /// long enough.
     ///

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod api_server;
+mod attacks;
 mod bodies;
 mod call;
 mod candidates;

@@ -52,6 +52,9 @@ fn streams_agree_with_the_whole() {
 #[test]
 fn other_shapes_are_left_to_who_reads_the_whole() {
     for text in [
+        // Not a list: what it holds is not in the cluster.
+        r#"{"apiVersion":"g/v1","items":[{"apiVersion":"v1","kind":"A"}],"kind":"Album"}"#,
+        "apiVersion: g/v1\nkind: Album\nitems:\n- apiVersion: v1\n  kind: A\n",
         r#"{"apiVersion": "v1", "#,
         r#"{"apiVersion":"v1","kind":"List","items":["x"]}"#,
         "{apiVersion: v1, kind: A}",

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use serde_json::Value;
 
-use super::Place;
+use super::{Conditions, Place};
 use crate::cluster::Cluster;
 use crate::manifests::{Manifests, list, text};
 use crate::workspace;
@@ -33,7 +33,13 @@ exec setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --boun
 "#;
 
 /// The command of the container; what it mounts is written into `dir`. The first replica has the ports of the manifest.
-pub(super) async fn command(place: &Place<'_>, manifests: &Manifests, first: bool, dir: &Path) -> Result<Command> {
+pub(super) async fn command(
+    place: &Place,
+    manifests: &Manifests,
+    first: bool,
+    dir: &Path,
+    conditions: &Conditions,
+) -> Result<Command> {
     let deployment = manifests.only("Deployment")?;
     let pod = &deployment["spec"]["template"]["spec"];
     let container = &pod["containers"][0];
@@ -48,21 +54,21 @@ pub(super) async fn command(place: &Place<'_>, manifests: &Manifests, first: boo
         let name = text(mount, "/name")?;
         let volume = list(pod, "/volumes").iter().find(|volume| volume["name"] == name).context("no such volume")?;
         let source = dir.join(name);
-        write_secret(place.cluster, namespace, volume, &source, &user).await?;
+        write_secret(&place.cluster, namespace, volume, &source, &user).await?;
         mounts.push((source, PathBuf::from(text(mount, "/mountPath")?)));
     }
     let outside = mounts.iter().find(|(_, target)| !target.starts_with("/var/run"));
     ensure!(outside.is_none(), "only mounts below /var/run can be made here, not {outside:?}");
 
     let mut command = Command::new("ip");
-    command.args(["netns", "exec", place.netns, "sh", "-euc", ENTER, "enter"]);
+    command.args(["netns", "exec", &place.netns, "sh", "-euc", ENTER, "enter"]);
     let read_only = container["securityContext"]["readOnlyRootFilesystem"] == true;
     command.arg(read_only.to_string()).args([user.uid.to_string(), user.gid.to_string()]);
     command.arg(mounts.len().to_string());
     for (source, target) in &mounts {
         command.arg(source).arg(target);
     }
-    command.arg("/var/run/program").args(flags(container, first)?);
+    command.args(conditions.prefix()).arg("/var/run/program").args(flags(container, first)?);
     let (host, port) = place.server.trim_start_matches("https://").rsplit_once(':').context("no port")?;
     command.env("KUBERNETES_SERVICE_HOST", host).env("KUBERNETES_SERVICE_PORT", port).env_remove("RUST_LOG");
     Ok(command)
@@ -111,7 +117,7 @@ fn flags(container: &Value, first: bool) -> Result<Vec<String>> {
 }
 
 /// What the kubelet mounts for a pod with `automountServiceAccountToken`.
-fn write_token(place: &Place<'_>, namespace: &str, account: &str, dir: &Path) -> Result<()> {
+fn write_token(place: &Place, namespace: &str, account: &str, dir: &Path) -> Result<()> {
     fs::create_dir(dir)?;
     let token = Command::new(place.cluster.kubectl_path())
         .args(["create", "token", account, "--namespace", namespace])
@@ -120,7 +126,7 @@ fn write_token(place: &Place<'_>, namespace: &str, account: &str, dir: &Path) ->
     ensure!(token.status.success(), "{}", String::from_utf8_lossy(&token.stderr));
     fs::write(dir.join("token"), String::from_utf8(token.stdout)?.trim())?;
     fs::write(dir.join("namespace"), namespace)?;
-    fs::copy(place.ca, dir.join("ca.crt"))?;
+    fs::copy(&place.ca, dir.join("ca.crt"))?;
     Ok(())
 }
 

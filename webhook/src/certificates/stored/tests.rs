@@ -184,3 +184,19 @@ fn a_spoilt_secret_says_what_is_wrong_with_it() {
     let why = Stored::from_data(&foreign).err().unwrap().to_string();
     assert_eq!(why, "no authority of its ca.crt has signed its tls.crt");
 }
+
+/// A Secret that was restored from an old backup, say: its authority is known, and its certificate has ended.
+#[test]
+fn a_certificate_that_has_ended_or_is_unknown_does_not_replace_a_good_one() {
+    let (served, now) = (first(), start());
+    let (leaf, leaf_key) =
+        signed::leaf(&served.authorities[0], &served.authority_key, &wanted().hosts, now - days(2), days(1)).unwrap();
+    let ended = Stored { leaf, leaf_key, ..served.clone() };
+    let renewed = served.with_leaf(&wanted(), now).unwrap();
+    assert!(!ended.replaces(Some(&served), true, now));
+    assert!(renewed.replaces(Some(&served), true, now));
+    assert!(!renewed.replaces(Some(&served), false, now), "the API server would not trust it");
+    assert!(ended.replaces(None, false, now), "better than nothing");
+    assert!(ended.replaces(Some(&served), true, now + days(7)), "that has ended, too");
+    assert!(matches!(next(&ended, now, false), Some((Change::Leaf, _))), "and it is replaced at once");
+}

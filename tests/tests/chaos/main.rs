@@ -1,0 +1,43 @@
+//! The short form of `cargo xtask chaos`: a few faults strike while users, Eno and the garbage collector are at work.
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use eno_tests::chaos::fault::{Fault, Pace};
+use eno_tests::chaos::{run, schedule};
+use eno_tests::workspace;
+use fastrand::Rng;
+
+/// Those that are over soon, one of each kind.
+const FAULTS: [Fault; 6] = [
+    Fault::CallsReset,
+    Fault::ReadsCut,
+    Fault::ReplicaKilled,
+    Fault::EtcdCompacted,
+    Fault::DeletesAtOnce,
+    Fault::EtcdKilled,
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loses_nothing_whatever_strikes() -> Result<()> {
+    let mut rng = Rng::with_seed(9);
+    let steps = schedule::each(&FAULTS, Pace::SHORT, rng.fork()).collect::<Vec<_>>();
+    let report = run(rng, steps.into_iter()).await?;
+    println!("{report}");
+    report.verdict()?;
+    assert_eq!(report.strikes(), FAULTS.len());
+    let (calls, denied) = report.calls();
+    assert!(calls > 100 && denied > 50, "the actors did little: {report}");
+    Ok(())
+}
+
+/// docs/reliability.md says of each fault what the code says, and what was measured.
+#[test]
+fn the_page_has_every_fault() -> Result<()> {
+    let page = std::fs::read_to_string(workspace::root().join("docs/reliability.md"))?;
+    for fault in Fault::value_variants() {
+        let (name, row) = (fault.to_possible_value().context("it has a name")?, fault.row());
+        let begin = format!("| `{}` | {} | {} | ", name.get_name(), row.does, row.holds);
+        assert!(page.contains(&begin), "docs/reliability.md has no row {begin}");
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! A review is parsed whatever it is: nothing panics, and what is taken is what was meant.
+//!
+//! `cargo test` runs the corpus beside this file (`__fuzz__`) and some random cases; docs/reliability.md says how to run it long.
+
+use eno_shared::api::{Composition, Kind, ResourceSlice, decode_value};
+use eno_shared::fixtures::mutation::mutated;
+use eno_webhook::hooks::{Hook, Operation};
+use eno_webhook::review::{API_VERSION, KIND, Request, Undecodable, parse};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+fn review(hook: Hook) -> Value {
+    let rule = hook.rule();
+    let object = json!({
+        "apiVersion": "eno.azure.io/v1",
+        "kind": if rule.resource == "compositions" { "Composition" } else { "ResourceSlice" },
+        "metadata": {"namespace": "ns", "name": "s", "uid": "u", "finalizers": ["eno.azure.io/cleanup"]},
+        "spec": {"resources": [{"manifest": "{\"kind\":\"ConfigMap\"}"}]},
+        "status": {"resources": []},
+    });
+    json!({
+        "apiVersion": API_VERSION, "kind": KIND,
+        "request": {
+            "uid": "review-1", "resource": {"group": rule.group, "version": rule.version, "resource": rule.resource},
+            "subResource": rule.subresource, "name": "s", "namespace": "ns", "operation": rule.operation.as_str(),
+            "userInfo": {"username": "alice", "uid": "1", "groups": ["dev"], "extra": {"k": ["v"]}},
+            "oldObject": if rule.operation == Operation::Create { Value::Null } else { object.clone() },
+            "object": if rule.operation == Operation::Delete { Value::Null } else { object },
+            "dryRun": false, "options": {"propagationPolicy": "Background"},
+        },
+    })
+}
+
+/// An object of the review decodes to what a reader of all of it would see.
+fn decodes_as_a_whole<K: Kind + PartialEq + std::fmt::Debug>(decoded: Result<K, Undecodable>, whole: &Value) {
+    if let Ok(decoded) = decoded {
+        assert_eq!(decode_value::<K>(whole.clone()).ok(), Some(decoded));
+    }
+}
+
+fn is_what_it_says(hook: Hook, request: &Request<'_>, whole: &Value) {
+    let (said, rule) = (&whole["request"], hook.rule());
+    assert_eq!(said["uid"], json!(request.uid), "the answer echoes the uid of the question");
+    assert_eq!(said["operation"], rule.operation.as_str());
+    assert_eq!(said["resource"]["resource"], rule.resource);
+    assert_eq!(said["dryRun"].as_bool().unwrap_or_default(), request.is_dry_run());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    assert_eq!((text(&said["namespace"]), text(&said["name"])), (request.namespace.clone(), request.name.clone()));
+    decodes_as_a_whole::<ResourceSlice>(request.decode_old(), &said["oldObject"]);
+    decodes_as_a_whole::<ResourceSlice>(request.decode_new(), &said["object"]);
+    decodes_as_a_whole::<Composition>(request.decode_old(), &said["oldObject"]);
+}
+
+#[test]
+fn reviews_are_what_they_say_or_refused() {
+    for hook in Hook::ALL {
+        let whole = review(hook);
+        assert!(parse(hook, whole.to_string().as_bytes()).is_ok(), "what is mutated is a review of {hook}");
+    }
+    bolero::check!().for_each(|bytes: &[u8]| {
+        let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+        let hook = Hook::ALL[usize::from(*first) % Hook::ALL.len()];
+        for body in [mutated(&review(hook), rest), rest.to_vec()] {
+            let Ok(request) = parse(hook, &body) else { continue };
+            assert!(serde_json::from_slice::<IgnoredAny>(&body).is_ok(), "what is no JSON is no review");
+            // In what is skipped, texts need not be Unicode.
+            if let Ok(whole) = serde_json::from_slice(&body) {
+                is_what_it_says(hook, &request, &whole);
+            }
+        }
+    });
+}
