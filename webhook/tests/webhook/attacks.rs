@@ -130,7 +130,7 @@ async fn heads_that_are_too_large_or_malformed_are_refused() {
     for (request, expected) in [
         (with(&flood.join("\r\n")), "431"),
         (with(&format!("x: {}", "y".repeat(1_000_000))), "431"),
-        (question().replacen("/slices-delete", &format!("/{}", "a".repeat(1_000_000)), 1), "414"),
+        (question().replacen("/slices-delete", &format!("/{}", "a".repeat(1_000_000)), 1), "431"),
         (with("x\u{0}y: z"), "400"),
         (with("x: y\u{0}z"), "400"),
         (with(" folded"), "400"),
