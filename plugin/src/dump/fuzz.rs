@@ -22,7 +22,7 @@ fn dump() -> Value {
 
 /// In an order of their own: piece by piece, items that leave their kind to the list come after those that do not.
 fn values(objects: &[Box<RawValue>]) -> Vec<String> {
-    let value = |object: &Box<RawValue>| serde_json::from_str::<Value>(object.get()).expect("an object is JSON");
+    let value = |object: &RawValue| serde_json::from_str::<Value>(object.get()).expect("an object is JSON");
     let mut values: Vec<_> = objects.iter().map(|object| value(object).to_string()).collect();
     values.sort();
     values

@@ -18,7 +18,6 @@ use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::{DynamicObject, ListParams, PostParams};
 use kube::{Api, ResourceExt};
-use serde_json::json;
 
 use crate::ask::{Answers, ask_both};
 use crate::kustomized;

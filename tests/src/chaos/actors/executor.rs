@@ -9,7 +9,6 @@ use eno_shared::names::FORCE_RESYNTHESIS;
 use jiff::{SignedDuration, Timestamp};
 use kube::ResourceExt;
 use kube::api::{DynamicObject, ListParams};
-use serde_json::Value;
 use std::time::Instant;
 use tokio::task::JoinSet;
 
@@ -62,7 +61,7 @@ fn is_due(composition: &DynamicObject) -> bool {
     }
     let current = &status["currentSynthesis"]["uuid"];
     let wanted = composition.annotations().get(FORCE_RESYNTHESIS);
-    let anew = wanted.is_some_and(|wanted| *current == Value::from(wanted.as_str()));
+    let anew = wanted.is_some_and(|wanted| current.as_str() == Some(wanted.as_str()));
     composition.metadata.deletion_timestamp.is_none() && (current.is_null() || anew)
 }
 
