@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
@@ -123,6 +123,15 @@ fn fork(command: Command) -> io::Result<Child> {
     let (reply, child) = mpsc::channel();
     forker().send((command, reply)).map_err(io::Error::other)?;
     child.recv().map_err(io::Error::other)?
+}
+
+/// Runs `command` to its end in the network of [`prepare`], also where the thread that asks has entered another.
+///
+/// # Errors
+/// The program is not there.
+pub(crate) fn output(mut command: Command) -> io::Result<Output> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    fork(command)?.wait_with_output()
 }
 
 /// Starts the thread that spawns. It is in the network namespace of the thread that starts it, and so are all children:
