@@ -118,13 +118,15 @@ async fn a_lost_service_is_mended_by_applying_again() -> Result<()> {
         let replica = ground.start(&manifests).await?;
         ground.needed_slice("team-a", "web").await?;
         ground.guarded("team-a", "web-0").await?;
+        // A connection that stands is used on: that the Service is gone shows when there is none any more.
+        drop(replica);
         ground.kubectl(&["delete", "service", "eno-webhook", "--namespace", WEBHOOK_NAMESPACE]).await?.success()?;
         eventually("the webhook not to be found", LIMIT, async || {
             unanswered(&ground.delete_slice("team-a", "web-0", &["--dry-run=server"]).await?)
         })
         .await?;
         let manifests = ground.apply(&overlay("self-managed"), &[]).await?;
-        ground.endpoint(&manifests, "first", Some(&replica)).await?;
+        let _replica = ground.start(&manifests).await?;
         ground.guarded("team-a", "web-0").await
     })
     .await
