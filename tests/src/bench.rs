@@ -17,7 +17,7 @@ mod webhook;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Subcommand;
 
 use crate::cluster::Cluster;
@@ -109,21 +109,9 @@ impl Bench {
 /// Both sides of a comparison must be optimized: what is measured as it is released, and this process, which goes on so.
 fn again_in_release() -> Result<()> {
     eprintln!("building, release …");
-    build(&["--release", "--package=eno-webhook", "--package=kubectl-eno"])?;
-    build(&["--profile=harness", "--package=eno-tests", "--bin=xtask"])?;
+    workspace::build(&["--release", "--package=eno-webhook", "--package=kubectl-eno"])?;
+    workspace::build(&["--profile=harness", "--package=eno-tests", "--bin=xtask"])?;
     let xtask = workspace::target().join("harness/xtask");
     let error = Command::new(&xtask).args(std::env::args_os().skip(1)).exec();
     Err(error).with_context(|| format!("running {}", xtask.display()))
-}
-
-fn build(what: &[&str]) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--quiet"])
-        .args(what)
-        .current_dir(workspace::root())
-        .status()
-        .context("running cargo")?;
-    ensure!(status.success(), "cargo build failed");
-    Ok(())
 }

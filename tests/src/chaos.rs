@@ -31,7 +31,6 @@ pub mod truth;
 pub mod wire;
 pub mod witness;
 
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -115,14 +114,8 @@ impl Chaos {
 
 /// The program that is tried, in the profile of this one.
 fn build() -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package=eno-webhook"]).current_dir(workspace::root());
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    ensure!(command.status().context("running cargo")?.success(), "cargo build failed");
-    Ok(())
+    const PROGRAM: &str = "--package=eno-webhook";
+    workspace::build(if cfg!(debug_assertions) { &[PROGRAM] } else { &[PROGRAM, "--release"] })
 }
 
 /// Lets these steps strike, one after the other, on a control plane of their own.

@@ -42,7 +42,7 @@ impl Check {
             steps.done("start of the control plane", started);
             let kubeconfig = running.kubeconfig();
             steps.run("control-plane tests", || {
-                let mut tests = cargo_command(&["test", "--package", "eno-tests"]);
+                let mut tests = workspace::cargo(&["test", "--package", "eno-tests"]);
                 // They wait for the control plane more than they work.
                 run(tests.env(KUBECONFIG_VARIABLE, kubeconfig).env("RUST_TEST_THREADS", "8"))
             })?;
@@ -83,15 +83,8 @@ impl Steps {
     }
 }
 
-fn cargo_command(args: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(args).current_dir(workspace::root());
-    command
-}
-
 fn cargo(args: &[&str]) -> Result<()> {
-    run(&mut cargo_command(args))
+    run(&mut workspace::cargo(args))
 }
 
 fn run(command: &mut Command) -> Result<()> {
@@ -102,7 +95,7 @@ fn run(command: &mut Command) -> Result<()> {
 
 fn rules_have_no_client() -> Result<()> {
     let args = ["tree", "--package", "eno-shared", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
-    let output = cargo_command(&args).output()?;
+    let output = workspace::cargo(&args).output()?;
     ensure!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8(output.stdout)?;
     let packages = tree.lines().filter_map(|line| line.split(' ').next());

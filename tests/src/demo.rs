@@ -5,9 +5,7 @@ mod pod;
 mod stage;
 mod story;
 
-use std::process::Command;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::cluster::Cluster;
 use crate::controlplane::{Binaries, ControlPlane, Options};
@@ -82,11 +80,7 @@ fn rows(alone: &[Loss], guarded: &[Loss]) -> Vec<[String; 3]> {
 }
 
 fn build() -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let args = ["build", "--quiet", "--package", "eno-webhook", "--package", "kubectl-eno", "--bins", "--examples"];
-    let status = Command::new(cargo).args(args).current_dir(workspace::root()).status().context("running cargo")?;
-    ensure!(status.success(), "cargo build failed");
-    Ok(())
+    workspace::build(&["--package=eno-webhook", "--package=kubectl-eno", "--bins", "--examples"])
 }
 
 fn control_plane() -> Result<()> {

@@ -64,13 +64,7 @@ fn base() -> PathBuf {
 }
 
 fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--package", "eno-webhook", "--example", "hot_paths"])
-        .current_dir(workspace::root())
-        .status()
-        .context("running cargo")?;
-    ensure!(status.success(), "cargo build failed");
+    workspace::build(&["--release", "--package=eno-webhook", "--example=hot_paths"])?;
     Ok(workspace::target().join("release/examples/hot_paths"))
 }
 

@@ -2,6 +2,9 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
@@ -23,4 +26,21 @@ pub fn controlplane() -> PathBuf {
 pub fn eno_facts() -> Option<PathBuf> {
     let dir = env::var_os("ENO_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     dir.is_dir().then_some(dir)
+}
+
+/// The cargo that runs this, to be run in the root.
+pub fn cargo(args: &[&str]) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(args).current_dir(root());
+    cargo
+}
+
+/// Builds with these arguments of `cargo build`, and says nothing where that succeeds.
+///
+/// # Errors
+/// It does not build; the compiler has said why.
+pub fn build(what: &[&str]) -> Result<()> {
+    let status = cargo(&["build", "--quiet"]).args(what).status().context("running cargo")?;
+    ensure!(status.success(), "cargo build failed");
+    Ok(())
 }
