@@ -1,6 +1,6 @@
 //! What is known of one namespace's compositions, indexed by the slices they refer to.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::{Composition, Synthesis};
@@ -9,14 +9,17 @@ use crate::lookup::Lookup;
 /// The compositions of one namespace, as far as they are known.
 #[derive(Debug, Clone)]
 pub struct Compositions {
-    read: BTreeMap<String, Lookup<Arc<Composition>>>,
+    read: BTreeMap<Arc<str>, Lookup<Arc<Composition>>>,
     /// Why there may be others.
     partial: Option<String>,
     /// Names of those that could not be read: they may refer to any slice.
-    unread: BTreeSet<String>,
-    by_current: HashMap<String, Vec<Arc<Composition>>>,
-    by_previous: HashMap<String, Vec<Arc<Composition>>>,
+    unread: BTreeSet<Arc<str>>,
+    by_current: References,
+    by_previous: References,
 }
+
+/// Slices, and compositions that refer to them, by name. There are as many as slices: names are shared, never copied.
+type References = BTreeSet<(Arc<str>, Arc<str>)>;
 
 impl Compositions {
     /// All there are: what is not among them is missing. Only for a live list, or a dump said to be complete.
@@ -30,7 +33,7 @@ impl Compositions {
     }
 
     fn new(read: impl IntoIterator<Item = (String, Lookup<Arc<Composition>>)>, partial: Option<String>) -> Self {
-        let (by_current, by_previous) = (HashMap::new(), HashMap::new());
+        let (by_current, by_previous) = (References::new(), References::new());
         let mut compositions =
             Compositions { read: BTreeMap::new(), partial, unread: BTreeSet::new(), by_current, by_previous };
         for (name, lookup) in read {
@@ -42,13 +45,15 @@ impl Compositions {
     /// Sets what is known of one composition. Returns what was known of it before.
     pub fn set(&mut self, name: String, lookup: Lookup<Arc<Composition>>) -> Option<Lookup<Arc<Composition>>> {
         let before = self.remove(&name);
+        let name: Arc<str> = name.into();
         match &lookup {
             Lookup::Found(composition) => {
-                index(&mut self.by_current, composition.status.current_synthesis.as_ref(), composition);
-                index(&mut self.by_previous, composition.status.previous_synthesis.as_ref(), composition);
+                let status = &composition.status;
+                self.by_current.extend(references(&status.current_synthesis, &name));
+                self.by_previous.extend(references(&status.previous_synthesis, &name));
             }
             Lookup::Unknown(_) => {
-                self.unread.insert(name.clone());
+                self.unread.insert(Arc::clone(&name));
             }
             Lookup::Missing => {}
         }
@@ -58,11 +63,12 @@ impl Compositions {
 
     /// Forgets one composition. Returns what was known of it.
     pub fn remove(&mut self, name: &str) -> Option<Lookup<Arc<Composition>>> {
-        let before = self.read.remove(name)?;
-        self.unread.remove(name);
+        let (name, before) = self.read.remove_entry(name)?;
+        self.unread.remove(&name);
         if let Lookup::Found(composition) = &before {
-            unindex(&mut self.by_current, composition.status.current_synthesis.as_ref(), composition);
-            unindex(&mut self.by_previous, composition.status.previous_synthesis.as_ref(), composition);
+            let status = &composition.status;
+            references(&status.current_synthesis, &name).for_each(|reference| _ = self.by_current.remove(&reference));
+            references(&status.previous_synthesis, &name).for_each(|reference| _ = self.by_previous.remove(&reference));
         }
         Some(before)
     }
@@ -89,17 +95,23 @@ impl Compositions {
 
     /// Those whose current synthesis lists the slice.
     pub fn current_referrers(&self, slice: &str) -> impl Iterator<Item = &Composition> {
-        self.by_current.get(slice).into_iter().flatten().map(Arc::as_ref)
+        self.referrers(&self.by_current, slice)
     }
 
     /// Those whose previous synthesis lists the slice.
     pub fn previous_referrers(&self, slice: &str) -> impl Iterator<Item = &Composition> {
-        self.by_previous.get(slice).into_iter().flatten().map(Arc::as_ref)
+        self.referrers(&self.by_previous, slice)
+    }
+
+    fn referrers<'a>(&'a self, references: &'a References, slice: &str) -> impl Iterator<Item = &'a Composition> {
+        let first = (Arc::from(slice), Arc::from(""));
+        let of_slice = references.range(first.clone()..).take_while(move |(listed, _)| *listed == first.0);
+        of_slice.filter_map(|(_, name)| self.read.get(name)?.found().map(Arc::as_ref))
     }
 
     /// The names of all that anything is known of.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.read.keys().map(String::as_str)
+        self.read.keys().map(Arc::as_ref)
     }
 
     /// All that were found, by name.
@@ -108,31 +120,8 @@ impl Compositions {
     }
 }
 
-fn index(
-    by_slice: &mut HashMap<String, Vec<Arc<Composition>>>,
-    synthesis: Option<&Synthesis>,
-    composition: &Arc<Composition>,
-) {
-    for slice in synthesis.into_iter().flat_map(|synthesis| &synthesis.resource_slices) {
-        let referrers = by_slice.entry(slice.name.clone()).or_default();
-        // A synthesis may list a slice twice: its composition still refers to it once.
-        if !referrers.last().is_some_and(|last| Arc::ptr_eq(last, composition)) {
-            referrers.push(Arc::clone(composition));
-        }
-    }
-}
-
-fn unindex(
-    by_slice: &mut HashMap<String, Vec<Arc<Composition>>>,
-    synthesis: Option<&Synthesis>,
-    composition: &Arc<Composition>,
-) {
-    for slice in synthesis.into_iter().flat_map(|synthesis| &synthesis.resource_slices) {
-        if let Some(referrers) = by_slice.get_mut(&slice.name) {
-            referrers.retain(|referrer| !Arc::ptr_eq(referrer, composition));
-            if referrers.is_empty() {
-                by_slice.remove(&slice.name);
-            }
-        }
-    }
+/// What one synthesis of that composition refers to. It may list a slice twice; that is one reference.
+fn references(synthesis: &Option<Synthesis>, composition: &Arc<str>) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
+    let slices = synthesis.iter().flat_map(|synthesis| &synthesis.resource_slices);
+    slices.map(|slice| (Arc::clone(&slice.name), Arc::clone(composition)))
 }

@@ -64,7 +64,7 @@ fn created_before(created: Option<Timestamp>, synthesis: &Synthesis) -> bool {
 /// Does the synthesis list the slice?
 #[must_use]
 pub fn lists(synthesis: &Synthesis, slice: &str) -> bool {
-    synthesis.resource_slices.iter().any(|reference| reference.name == slice)
+    synthesis.resource_slices.iter().any(|reference| *reference.name == *slice)
 }
 
 /// Does the composition's current synthesis list the slice?

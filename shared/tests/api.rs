@@ -97,7 +97,7 @@ fn nulls_are_what_go_prints_for_nothing() {
     }))
     .unwrap();
     let current = composition.status.current_synthesis.unwrap();
-    let names: Vec<_> = current.resource_slices.iter().map(|slice| slice.name.as_str()).collect();
+    let names: Vec<_> = current.resource_slices.iter().map(|slice| &*slice.name).collect();
     assert_eq!(names, ["a", ""]);
     assert_eq!(composition.status.previous_synthesis, Some(Default::default()));
     assert_eq!(composition.status.in_flight_synthesis, None);

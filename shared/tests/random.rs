@@ -30,7 +30,7 @@ fn frees(judgement: &Judgement) -> bool {
 }
 
 fn lists(synthesis: Option<&Synthesis>, slice: &ResourceSlice) -> bool {
-    synthesis.is_some_and(|synthesis| synthesis.resource_slices.iter().any(|found| found.name == slice.metadata.name))
+    synthesis.is_some_and(|synthesis| synthesis.resource_slices.iter().any(|found| *found.name == *slice.metadata.name))
 }
 
 /// Compositions that need the slice: those that stay, and those that Eno must still delete by it.

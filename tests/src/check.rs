@@ -42,7 +42,7 @@ impl Check {
             steps.done("start of the control plane", started);
             let kubeconfig = running.kubeconfig();
             steps.run("control-plane tests", || {
-                let mut tests = workspace::cargo(&["test", "--package", "eno-tests"]);
+                let mut tests = workspace::cargo(&["test", "--package", "eno-tests", "--no-fail-fast"]);
                 // They wait for the control plane more than they work.
                 run(tests.env(KUBECONFIG_VARIABLE, kubeconfig).env("RUST_TEST_THREADS", "8"))
             })?;

@@ -225,8 +225,9 @@ impl Controller {
     }
 
     fn trigger_all(&mut self) {
-        let all: Vec<Key> = self.store.keys().collect();
-        self.trigger(all);
+        if self.leads() {
+            self.store.keys().for_each(|key| self.queue.add(key));
+        }
     }
 
     fn observe(&mut self, seen: Seen) {

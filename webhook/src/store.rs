@@ -12,7 +12,7 @@ use eno_shared::owner::composition_owner;
 use eno_shared::{Compositions, Lookup, Verdict};
 use jiff::Timestamp;
 
-use relist::{Relists, is_within};
+use relist::Relists;
 
 pub use relist::{Scope, scopes};
 
@@ -50,7 +50,8 @@ struct Facts {
 
 #[derive(Debug)]
 struct Namespace {
-    slices: HashMap<Arc<str>, Facts>,
+    /// Boxed: a map has room for up to twice as many as are in it.
+    slices: HashMap<Arc<str>, Box<Facts>>,
     /// Slices by the name of the composition that owns them.
     owned: HashMap<String, (Arc<OwnerReference>, HashSet<Arc<str>>)>,
     compositions: Compositions,
@@ -101,9 +102,7 @@ impl Store {
 
     /// All slices, for a full look.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.namespaces.iter().flat_map(|(namespace, known)| {
-            known.slices.keys().map(|name| Key { namespace: Arc::clone(namespace), name: Arc::clone(name) })
-        })
+        slices(&self.namespaces)
     }
 
     /// The slice, as far as it is kept: its content is not.
@@ -153,10 +152,13 @@ impl Store {
 
     /// A slice was seen. Returns its key.
     pub fn slice_seen(&mut self, metadata: Metadata) -> Key {
-        let key = Key::new(&metadata.namespace, &metadata.name);
+        let mut key = Key::new(&metadata.namespace, &metadata.name);
         self.slices.saw(&key);
         self.forget_slice(&key);
-        let finalizers = self.shared_finalizers(metadata.finalizers.clone());
+        let finalizers = self.shared_finalizers(&metadata.finalizers);
+        if let Some((shared, _)) = self.namespaces.get_key_value(&key.namespace) {
+            key.namespace = Arc::clone(shared);
+        }
         let known = self.namespaces.entry(Arc::clone(&key.namespace)).or_default();
         let owner = composition_owner(&metadata).map(|owner| {
             let (shared, owned) =
@@ -173,7 +175,7 @@ impl Store {
             owner,
             judged: None,
         };
-        known.slices.insert(Arc::clone(&key.name), facts);
+        known.slices.insert(Arc::clone(&key.name), Box::new(facts));
         self.count += 1;
         key
     }
@@ -218,29 +220,27 @@ impl Store {
 
     /// A list of slices is read from its beginning.
     pub fn slices_relist(&mut self, scope: &Scope) {
-        self.slices.begin(scope);
+        self.slices.begin(scope, slices(&self.namespaces));
     }
 
     /// A list of slices was read to its end. What it does not contain is gone: returns that.
-    pub fn slices_listed(&mut self, scope: &Scope) -> Vec<Key> {
-        let seen = self.slices.end(scope);
-        let gone: Vec<Key> = self.keys().filter(|key| is_within(key, scope) && !seen.contains(key)).collect();
+    pub fn slices_listed(&mut self, scope: &Scope) -> HashSet<Key> {
+        let gone = self.slices.end(scope);
         gone.iter().for_each(|key| self.slice_gone(key));
         gone
     }
 
     /// A list of compositions is read from its beginning.
     pub fn compositions_relist(&mut self, scope: &Scope) {
-        self.compositions.begin(scope);
+        let known = self.namespaces.iter().flat_map(|(namespace, known)| {
+            known.compositions.names().map(|name| Key { namespace: Arc::clone(namespace), name: name.into() })
+        });
+        self.compositions.begin(scope, known);
     }
 
     /// A list of compositions was read to its end. Returns the slices that those may concern that it does not contain.
     pub fn compositions_listed(&mut self, scope: &Scope) -> Vec<Key> {
-        let seen = self.compositions.end(scope);
-        let known = self.namespaces.iter().flat_map(|(namespace, known)| {
-            known.compositions.names().map(|name| Key { namespace: Arc::clone(namespace), name: name.into() })
-        });
-        let gone: Vec<Key> = known.filter(|key| is_within(key, scope) && !seen.contains(key)).collect();
+        let gone = self.compositions.end(scope);
         gone.iter().flat_map(|key| self.composition_gone(key)).collect()
     }
 
@@ -251,8 +251,8 @@ impl Store {
         }
     }
 
-    fn shared_finalizers(&mut self, finalizers: Vec<String>) -> Arc<[String]> {
-        if let Some(shared) = self.finalizers.get(finalizers.as_slice()) {
+    fn shared_finalizers(&mut self, finalizers: &[String]) -> Arc<[String]> {
+        if let Some(shared) = self.finalizers.get(finalizers) {
             return Arc::clone(shared);
         }
         // Whoever makes up finalizers by the thousand must not make this grow.
@@ -261,6 +261,12 @@ impl Store {
         self.finalizers.insert(Arc::clone(&shared));
         shared
     }
+}
+
+fn slices(namespaces: &HashMap<Arc<str>, Namespace>) -> impl Iterator<Item = Key> {
+    namespaces.iter().flat_map(|(namespace, known)| {
+        known.slices.keys().map(|name| Key { namespace: Arc::clone(namespace), name: Arc::clone(name) })
+    })
 }
 
 impl Default for Namespace {
@@ -286,8 +292,7 @@ impl Namespace {
         for status in now.found().copied().into_iter().chain(before).map(|composition| &composition.status) {
             let syntheses = [&status.in_flight_synthesis, &status.current_synthesis, &status.previous_synthesis];
             let slices = syntheses.into_iter().flatten().flat_map(|synthesis| &synthesis.resource_slices);
-            names
-                .extend(slices.filter_map(|slice| Some(Arc::clone(self.slices.get_key_value(slice.name.as_str())?.0))));
+            names.extend(slices.filter_map(|slice| Some(Arc::clone(self.slices.get_key_value(&*slice.name)?.0))));
         }
         names.into_iter().map(|name| Key { namespace: Arc::clone(&composition.namespace), name }).collect()
     }

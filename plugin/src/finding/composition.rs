@@ -51,8 +51,7 @@ impl<'s> CompositionFinding<'s> {
             }
         };
         let current = composition.status.current_synthesis.iter().flat_map(|synthesis| &synthesis.resource_slices);
-        let slices: Vec<_> =
-            current.map(|slice| (slice.name.as_str(), snapshot.look_up(namespace, &slice.name))).collect();
+        let slices: Vec<_> = current.map(|slice| (&*slice.name, snapshot.look_up(namespace, &slice.name))).collect();
         let known: Vec<(String, Lookup<&ResourceSlice>)> =
             slices.iter().map(|(name, seen)| ((*name).to_owned(), of_slice(seen))).collect();
         let terminating = snapshot.namespaces.terminating(namespace);

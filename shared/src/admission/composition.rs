@@ -43,7 +43,7 @@ pub fn wanted(composition: &Composition) -> Wanted {
         wanted.symphony = symphony_owner(&composition.metadata).map(|owner| owner.name.clone());
     }
     if reconciled_deletion(composition).is_ok() && !orphans_resources(composition) {
-        wanted.slices = current.resource_slices.iter().map(|slice| slice.name.clone()).collect();
+        wanted.slices = current.resource_slices.iter().map(|slice| slice.name.to_string()).collect();
     }
     wanted
 }

@@ -1,5 +1,7 @@
 //! `Composition`: what is to be synthesized, and which slices hold the result.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -130,9 +132,9 @@ pub struct Synthesis {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct SliceRef {
-    /// Its name.
+    /// Its name; shared with those who index it.
     #[serde(deserialize_with = "null_as_default")]
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 /// `status.dependencyStatus` of a composition.

@@ -187,7 +187,7 @@ impl Rules {
 fn synthesis(uuid: u8, slices: Mask) -> Synthesis {
     Synthesis {
         uuid: format!("synthesis-{uuid}"),
-        resource_slices: members(slices).map(|slice| SliceRef { name: slice_name(slice) }).collect(),
+        resource_slices: members(slices).map(|slice| SliceRef { name: slice_name(slice).into() }).collect(),
         ..Synthesis::default()
     }
 }

@@ -113,7 +113,7 @@ fn synthesis() -> impl Strategy<Value = Synthesis> {
             reconciled,
             canceled,
             observed_composition_generation: observed,
-            resource_slices: slices.into_iter().map(|name| SliceRef { name }).collect(),
+            resource_slices: slices.into_iter().map(|name| SliceRef { name: name.into() }).collect(),
             ..Synthesis::default()
         },
     )

@@ -37,7 +37,7 @@ pub fn resident(slices: usize, compositions: usize) -> f64 {
         let names = (index..slices).step_by(compositions).map(|slice| format!("composition-{index}-{slice:05x}"));
         let current = Synthesis {
             uuid: uid(index),
-            resource_slices: names.map(|name| SliceRef { name }).collect(),
+            resource_slices: names.map(|name| SliceRef { name: name.into() }).collect(),
             ..Synthesis::default()
         };
         let (namespace, name) = (format!("team-{}", index % 50), format!("composition-{index}"));

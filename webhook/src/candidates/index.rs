@@ -1,18 +1,21 @@
 //! The names, both ways round.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use eno_shared::api::Composition;
 
-/// The names that one composition refers to.
+/// What one composition refers to.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct References {
     /// Slices of its namespace, in its current or previous synthesis; each once.
-    slices: Box<[Arc<str>]>,
+    slices: BTreeSet<Arc<str>>,
     /// Compositions it depends on: namespace and name.
-    depends_on: BTreeSet<(Box<str>, Box<str>)>,
+    depends_on: DependsOn,
 }
+
+type DependsOn = BTreeSet<(Box<str>, Box<str>)>;
 
 impl References {
     pub(super) fn of(composition: &Composition) -> Self {
@@ -23,24 +26,35 @@ impl References {
             let namespace = if on.namespace.is_empty() { &composition.metadata.namespace } else { &on.namespace };
             (namespace.as_str().into(), on.name.as_str().into())
         });
-        let slices: BTreeSet<_> = slices.map(|slice| slice.name.as_str()).collect();
-        References { slices: slices.into_iter().map(Arc::from).collect(), depends_on: depends_on.collect() }
+        References { slices: slices.map(|slice| slice.name.clone()).collect(), depends_on: depends_on.collect() }
     }
 }
 
 /// What the compositions refer to, by namespace.
+///
+/// There are as many references as slices, so that only hashes of their names are kept. Where two names have the same one,
+/// the composition of the other is a candidate, too: one that is read live for nothing.
 #[derive(Debug, Default)]
 pub(super) struct Index {
+    hasher: RandomState,
     namespaces: HashMap<Box<str>, Namespace>,
 }
 
 #[derive(Debug, Default)]
 struct Namespace {
-    compositions: HashMap<Arc<str>, References>,
-    /// Compositions by the slices they refer to: nearly always one. There are as many as slices, so names are shared.
-    referrers: HashMap<Arc<str>, Vec<Arc<str>>>,
+    compositions: HashMap<Arc<str>, Known>,
+    /// Slices, by hash, and compositions that refer to them.
+    referrers: BTreeSet<(u64, Arc<str>)>,
     /// Compositions that do not decode: they may refer to any slice.
     opaque: BTreeSet<Box<str>>,
+}
+
+/// The references of one composition.
+#[derive(Debug)]
+struct Known {
+    /// Hashes of the slices' names.
+    slices: Box<[u64]>,
+    depends_on: DependsOn,
 }
 
 impl Index {
@@ -48,28 +62,23 @@ impl Index {
     pub(super) fn apply(&mut self, namespace: &str, name: &str, references: Option<References>) {
         self.remove(namespace, name);
         let namespace = self.namespaces.entry(namespace.into()).or_default();
-        let Some(references) = references else {
+        let Some(References { slices, depends_on }) = references else {
             namespace.opaque.insert(name.into());
             return;
         };
         let name = Arc::from(name);
-        for slice in &references.slices {
-            let referrers = namespace.referrers.entry(Arc::clone(slice)).or_insert_with(|| Vec::with_capacity(1));
-            referrers.push(Arc::clone(&name));
-        }
-        namespace.compositions.insert(name, references);
+        let slices: Box<[u64]> = slices.iter().map(|slice| self.hasher.hash_one(&**slice)).collect();
+        namespace.referrers.extend(slices.iter().map(|slice| (*slice, Arc::clone(&name))));
+        namespace.compositions.insert(name, Known { slices, depends_on });
     }
 
     /// Forgets a composition.
     pub(super) fn remove(&mut self, namespace: &str, name: &str) {
         let Some(known) = self.namespaces.get_mut(namespace) else { return };
         known.opaque.remove(name);
-        for slice in &known.compositions.remove(name).unwrap_or_default().slices {
-            if let Some(referrers) = known.referrers.get_mut(slice) {
-                referrers.retain(|referrer| **referrer != *name);
-                if referrers.is_empty() {
-                    known.referrers.remove(slice);
-                }
+        if let Some((name, Known { slices, .. })) = known.compositions.remove_entry(name) {
+            for slice in slices {
+                known.referrers.remove(&(slice, Arc::clone(&name)));
             }
         }
         if known.compositions.is_empty() && known.opaque.is_empty() {
@@ -80,7 +89,9 @@ impl Index {
     /// Names of the compositions that may refer to the slice, in no order.
     pub(super) fn referrers(&self, namespace: &str, slice: &str) -> Vec<String> {
         let Some(known) = self.namespaces.get(namespace) else { return vec![] };
-        let referrers = known.referrers.get(slice).into_iter().flatten().map(Arc::to_string);
+        let slice = self.hasher.hash_one(slice);
+        let of_slice = known.referrers.range((slice, Arc::from(""))..).take_while(|(hash, _)| *hash == slice);
+        let referrers = of_slice.map(|(_, composition)| composition.to_string());
         referrers.chain(known.opaque.iter().map(|name| name.to_string())).collect()
     }
 

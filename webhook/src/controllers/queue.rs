@@ -24,18 +24,30 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(300);
 /// After how long the place of a slice that went is looked at once more.
 const SETTLED: Duration = Duration::from_secs(2);
 
+/// Room for so many slices is kept while there are none.
+const ROOM: usize = 1024;
+
 /// The queue.
 #[derive(Debug, Default)]
 pub struct Queue {
     /// Due at once.
     ready: Vec<Key>,
     due: DelayQueue<Key>,
-    /// Where a slice waits, and until when; nowhere else where it is ready.
-    waiting: HashMap<Key, Option<(delay_queue::Key, Instant)>>,
-    /// Being looked at; when to look again, where that was asked for meanwhile.
-    busy: HashMap<Key, Option<Instant>>,
+    /// Every slice that is in the queue or being looked at.
+    known: HashMap<Key, State>,
     failures: HashMap<Key, u32>,
     delays: LookAgainDelays,
+}
+
+/// Where a slice is.
+#[derive(Debug)]
+enum State {
+    /// Among those that are due at once.
+    Ready,
+    /// Among those that are due then.
+    Waiting(delay_queue::Key, Instant),
+    /// Being looked at; when to look again, where that was asked for meanwhile.
+    Busy(Option<Instant>),
 }
 
 impl Queue {
@@ -47,16 +59,20 @@ impl Queue {
 
     /// Asks for a look at once.
     pub fn add(&mut self, key: Key) {
-        if let Some(again) = self.busy.get_mut(&key) {
-            *again = Some(Instant::now());
-            return;
-        }
-        match self.waiting.insert(key.clone(), None) {
-            Some(None) => return,
-            Some(Some((place, _))) => {
-                self.due.remove(&place);
+        match self.known.get_mut(&key) {
+            Some(State::Ready) => return,
+            Some(State::Busy(again)) => {
+                *again = Some(Instant::now());
+                return;
             }
-            None => {}
+            Some(waiting @ State::Waiting(..)) => {
+                if let State::Waiting(place, _) = std::mem::replace(waiting, State::Ready) {
+                    self.due.remove(&place);
+                }
+            }
+            None => {
+                self.known.insert(key.clone(), State::Ready);
+            }
         }
         self.ready.push(key);
     }
@@ -66,20 +82,18 @@ impl Queue {
         if at <= Instant::now() {
             return self.add(key);
         }
-        if let Some(again) = self.busy.get_mut(&key) {
-            *again = Some(again.map_or(at, |before| before.min(at)));
-            return;
-        }
-        match self.waiting.get_mut(&key) {
-            Some(None) => {}
-            Some(Some((_, before))) if *before <= at => {}
-            Some(Some((place, before))) => {
-                self.due.reset_at(place, at);
-                *before = at;
+        match self.known.get_mut(&key) {
+            Some(State::Ready) => {}
+            Some(State::Busy(again)) => *again = Some(again.map_or(at, |before| before.min(at))),
+            Some(State::Waiting(place, before)) => {
+                if at < *before {
+                    self.due.reset_at(place, at);
+                    *before = at;
+                }
             }
             None => {
                 let place = self.due.insert_at(key.clone(), at);
-                self.waiting.insert(key, Some((place, at)));
+                self.known.insert(key, State::Waiting(place, at));
             }
         }
     }
@@ -101,8 +115,7 @@ impl Queue {
             self.ready.push(expired.into_inner());
         }
         for key in &self.ready {
-            self.waiting.remove(key);
-            self.busy.insert(key.clone(), None);
+            self.known.insert(key.clone(), State::Busy(None));
         }
         std::mem::take(&mut self.ready)
     }
@@ -116,18 +129,14 @@ impl Queue {
     /// The slice is gone by our own hand. What was asked for meanwhile is our own echo; one more look is enough, later, in
     /// case another slice took its name.
     pub fn settled(&mut self, key: &Key) {
-        if let Some(again) = self.busy.get_mut(key) {
-            *again = None;
-        }
+        self.forget_asked(key);
         self.done(key, Some(Instant::now() + SETTLED));
     }
 
     /// The look at a slice has failed: it is due again after a delay that grows. Only this slice waits.
     pub fn failed(&mut self, key: &Key) -> Duration {
         // What was asked for meanwhile must not defeat the backoff.
-        if let Some(again) = self.busy.get_mut(key) {
-            *again = None;
-        }
+        self.forget_asked(key);
         self.changed(key)
     }
 
@@ -142,17 +151,31 @@ impl Queue {
     }
 
     fn ended(&mut self, key: &Key, again: Option<Instant>) {
-        let meanwhile = self.busy.remove(key).flatten();
+        let mut meanwhile = None;
+        if let Some(State::Busy(asked)) = self.known.get(key) {
+            meanwhile = *asked;
+            self.known.remove(key);
+        }
+        if self.known.is_empty() && self.known.capacity() > ROOM {
+            // A look at all slices has ended.
+            self.known.shrink_to(ROOM);
+        }
         if let Some(at) = [again, meanwhile].into_iter().flatten().min() {
             self.delays.observe(at.saturating_duration_since(Instant::now()));
             self.add_at(key.clone(), at);
         }
     }
 
+    fn forget_asked(&mut self, key: &Key) {
+        if let Some(State::Busy(again)) = self.known.get_mut(key) {
+            *again = None;
+        }
+    }
+
     /// How many slices wait or are being looked at.
     #[must_use]
     pub fn backlog(&self) -> usize {
-        self.waiting.len() + self.busy.len()
+        self.known.len()
     }
 }
 
@@ -229,7 +252,7 @@ mod tests {
             queue.done(&key("good"), None);
             assert_eq!(names(&queue.take().await), ["bad"]);
             queue.done(&key("unknown"), None);
-            queue.busy.clear();
+            queue.known.clear();
         }
         assert!(
             delays.windows(2).all(|pair| pair[0] <= pair[1]) && *delays.last().unwrap() == LONGEST_BACKOFF,

@@ -26,10 +26,11 @@ pub(super) struct Relists(HashMap<Scope, Relist>);
 #[derive(Debug, Default)]
 struct Relist {
     synced: bool,
-    seen: HashSet<Key>,
+    /// Known from before, and not shown again yet.
+    unseen: HashSet<Key>,
 }
 
-pub(super) fn is_within(key: &Key, scope: &Scope) -> bool {
+fn is_within(key: &Key, scope: &Scope) -> bool {
     scope.as_ref().is_none_or(|namespace| *namespace == key.namespace)
 }
 
@@ -43,21 +44,24 @@ impl Relists {
         self.0.values().all(|relist| relist.synced)
     }
 
-    pub(super) fn begin(&mut self, scope: &Scope) {
-        self.0.insert(scope.clone(), Relist::default());
+    /// The list begins again; so far all of this is known.
+    pub(super) fn begin(&mut self, scope: &Scope, known: impl Iterator<Item = Key>) {
+        let unseen = known.filter(|key| is_within(key, scope)).collect();
+        self.0.insert(scope.clone(), Relist { synced: false, unseen });
     }
 
+    /// The list has ended. Returns what it did not contain.
     pub(super) fn end(&mut self, scope: &Scope) -> HashSet<Key> {
         let relist = self.0.entry(scope.clone()).or_default();
         relist.synced = true;
-        mem::take(&mut relist.seen)
+        mem::take(&mut relist.unseen)
     }
 
     /// Notes an object that a list, or the watch after it, has shown.
     pub(super) fn saw(&mut self, key: &Key) {
         for (scope, relist) in &mut self.0 {
             if !relist.synced && is_within(key, scope) {
-                relist.seen.insert(key.clone());
+                relist.unseen.remove(key);
             }
         }
     }

@@ -129,7 +129,7 @@ impl<'a> Forest<'a> {
         let listed: HashSet<&str> = known
             .clone()
             .flat_map(|(_, synthesis)| &synthesis.resource_slices)
-            .map(|reference| reference.name.as_str())
+            .map(|reference| &*reference.name)
             .collect();
         let owned = self.owned.get(&(namespace, composition.metadata.name.as_str())).into_iter().flatten();
         let others = owned.map(|seen| seen.metadata().name.as_str()).filter(|name| !listed.contains(name));

@@ -153,7 +153,7 @@ fn unreconciled(asked: &Asked<'_>, composition: &Composition) -> Option<String> 
 fn current_slices<'a>(asked: &'a Asked<'_>, composition: &Composition) -> Vec<(String, Lookup<&'a ResourceSlice>)> {
     let names = composition.status.current_synthesis.iter().flat_map(|synthesis| &synthesis.resource_slices);
     let look_up = |name: &str| asked.snapshot.look_up(asked.namespace, name).map(|seen| &seen.slice);
-    names.map(|slice| (slice.name.clone(), look_up(&slice.name))).collect()
+    names.map(|slice| (slice.name.to_string(), look_up(&slice.name))).collect()
 }
 
 fn is_same(asked: &Asked<'_>, uid: &str) -> bool {

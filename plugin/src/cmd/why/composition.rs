@@ -116,7 +116,7 @@ fn syntheses(composition: &Composition) -> Vec<SynthesisItem> {
         synthesized: synthesis.synthesized,
         reconciled: synthesis.reconciled,
         canceled: synthesis.canceled,
-        slices: synthesis.resource_slices.iter().map(|slice| slice.name.clone()).collect(),
+        slices: synthesis.resource_slices.iter().map(|slice| slice.name.to_string()).collect(),
     };
     [
         ("inFlight", &status.in_flight_synthesis),

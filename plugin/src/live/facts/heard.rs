@@ -32,7 +32,7 @@ impl Heard {
                     let syntheses =
                         [&status.current_synthesis, &status.previous_synthesis, &status.in_flight_synthesis];
                     let names = syntheses.into_iter().flatten().flat_map(|synthesis| &synthesis.resource_slices);
-                    self.listed.extend(names.map(|slice| (place.0.clone(), slice.name.clone())));
+                    self.listed.extend(names.map(|slice| (place.0.clone(), slice.name.to_string())));
                 }
                 // It may refer to any slice.
                 Lookup::Unknown(_) => {

@@ -63,7 +63,7 @@ pub(super) async fn composition(name: &str, writer: &Writer) -> Result<Judged, F
     let composition = read.map_err(failed)?.ok_or_else(|| Kind::Composition.not_found(name))?;
     let names = composition.status.current_synthesis.iter().flat_map(|synthesis| &synthesis.resource_slices);
     let reads =
-        names.map(async |slice| (slice.name.clone(), client::lookup(client, namespace, &slice.name, limit).await));
+        names.map(async |slice| (slice.name.to_string(), client::lookup(client, namespace, &slice.name, limit).await));
     let slices: BTreeMap<String, Lookup<WholeSlice>> = iter(reads).buffered(cluster.concurrency).collect().await;
     let wanted = wanted(&composition);
     let symphony = match &wanted.symphony {
