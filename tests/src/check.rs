@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::cluster::KUBECONFIG_VARIABLE;
 use crate::controlplane::{AUDIT_LOG, Binaries, ControlPlane, Options};
+use crate::instructions::Instructions;
 use crate::{release, workspace};
 
 /// What the rules must not depend on: with any of these they could read or write by themselves.
@@ -33,6 +34,7 @@ impl Check {
         steps.run("hermetic tests", || cargo(&["test"]))?;
         steps.run("documents", || cargo(&["test", "--package", "eno-tests", "--test", "documents"]))?;
         if !self.hermetic {
+            steps.run("instructions of the hot paths", || Instructions::default().run())?;
             steps.run("build of the control plane", || Binaries::ensure().map(drop))?;
             steps.run("image of the webhook", release::only_the_image)?;
             steps.run("build of webhook and plugin", || cargo(&["build"]))?;

@@ -1,7 +1,7 @@
 //! The two hot paths, so many times: `cargo xtask instructions` counts what they cost.
 //!
 //! ```sh
-//! cargo run --release --package eno-webhook --example hot_paths -- review 1000
+//! cargo run --profile harness --package eno-webhook --example hot_paths -- review 1000
 //! ```
 
 use std::hint::black_box;

@@ -20,7 +20,7 @@ use kube::{Api, Client, Resource, ResourceExt};
 use index::{Index, References};
 
 /// How many objects a list brings at once: its text and what is parsed of it are the peak of memory at the start.
-pub(crate) const PAGE: u32 = 250;
+pub(crate) const PAGE: u32 = 125;
 /// A watch that has failed for so long is not asked for names any more.
 const STALE_AFTER: Duration = Duration::from_secs(60);
 

@@ -27,7 +27,7 @@ impl Tool {
 
     /// The cargo that runs us.
     pub fn cargo() -> Self {
-        Tool::at(Path::new(&std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())))
+        Tool { command: workspace::cargo(&[]), hint: None }
     }
 
     fn in_workspace(self) -> Self {

@@ -18,7 +18,6 @@ const FAULTS: [Fault; 6] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "until it has run clean often enough on a quiet machine: cargo test -p eno-tests --test chaos -- --ignored"]
 async fn loses_nothing_whatever_strikes() -> Result<()> {
     let mut rng = Rng::with_seed(9);
     let steps = schedule::each(&FAULTS, Pace::SHORT, rng.fork()).collect::<Vec<_>>();

@@ -1,10 +1,11 @@
 //! Live reads of one thing that many calls wait for at once: each read answers all that came before it began.
 //!
 //! A call must not use a read that began before the call came: it may be of a time before the change that the call follows. So
-//! those that come while a read is under way share the next one, which begins when that one has ended.
+//! those that come while [`AT_ONCE`] reads are under way share the next one, which begins when one of these has ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
+use std::mem::take;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,17 +13,23 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 
-/// How long a read waits for the one before: one that hangs must not hold up the others.
+/// How many reads of one thing are under way at once. With one, a call that comes in the middle of a read takes half a read
+/// longer than it would alone; two are enough for calls that come one by one.
+const AT_ONCE: usize = 2;
+/// How long a read waits for those before: one that hangs must not hold up the others.
 const PATIENCE: Duration = Duration::from_millis(25);
 
 /// The reads under way, by what they are of.
-pub(super) struct Flights<K, T>(Arc<Mutex<HashMap<K, Flight<T>>>>);
+pub(super) struct Flights<K, T>(Arc<Mutex<HashMap<K, Last<T>>>>);
 
-/// The last read of a thing.
-struct Flight<T> {
+/// The last reads of a thing.
+struct Last<T> {
+    /// Of the newest.
     number: u64,
+    /// Has the newest begun?
     begun: bool,
-    answer: Answer<T>,
+    /// At most as many as may be under way at once, the newest at the end.
+    answers: VecDeque<Answer<T>>,
 }
 
 type Answer<T> = Shared<BoxFuture<'static, T>>;
@@ -39,12 +46,14 @@ where
         R: Future<Output = T> + Send,
     {
         let mut flights = lock(&self.0);
-        let before = flights.get(&key);
-        if let Some(waiting) = before.filter(|flight| !flight.begun) {
-            return waiting.answer.clone();
+        let last = flights.get_mut(&key);
+        let waiting = last.as_ref().filter(|last| !last.begun).and_then(|last| last.answers.back());
+        if let Some(waiting) = waiting {
+            return waiting.clone();
         }
-        let number = before.map_or(0, |flight| flight.number + 1);
-        let before = before.map(|flight| flight.answer.clone());
+        let (number, mut answers) =
+            last.map_or_else(Default::default, |last| (last.number + 1, take(&mut last.answers)));
+        let before = if answers.len() < AT_ONCE { None } else { answers.pop_front() };
         let (all, of) = (Arc::clone(&self.0), key.clone());
         let answer = async move {
             if let Some(before) = before {
@@ -55,7 +64,8 @@ where
             read().await
         };
         let answer = answer.boxed().shared();
-        flights.insert(key, Flight { number, begun: false, answer: answer.clone() });
+        answers.push_back(answer.clone());
+        flights.insert(key, Last { number, begun: false, answers });
         drop(flights);
         tokio::spawn(answer.clone());
         answer
@@ -74,17 +84,17 @@ impl<K, T> Default for Flights<K, T> {
     }
 }
 
-/// A read that has begun. Nobody joins it; when it ends, in whatever way, it is forgotten.
+/// A read that has begun. Nobody joins it; when the newest ends, in whatever way, all are forgotten.
 struct Airborne<K: Eq + Hash, T> {
-    all: Arc<Mutex<HashMap<K, Flight<T>>>>,
+    all: Arc<Mutex<HashMap<K, Last<T>>>>,
     of: K,
     number: u64,
 }
 
 impl<K: Eq + Hash, T> Airborne<K, T> {
-    fn begin(all: Arc<Mutex<HashMap<K, Flight<T>>>>, of: K, number: u64) -> Self {
-        if let Some(flight) = lock(&all).get_mut(&of).filter(|flight| flight.number == number) {
-            flight.begun = true;
+    fn begin(all: Arc<Mutex<HashMap<K, Last<T>>>>, of: K, number: u64) -> Self {
+        if let Some(last) = lock(&all).get_mut(&of).filter(|last| last.number == number) {
+            last.begun = true;
         }
         Airborne { all, of, number }
     }
@@ -93,13 +103,13 @@ impl<K: Eq + Hash, T> Airborne<K, T> {
 impl<K: Eq + Hash, T> Drop for Airborne<K, T> {
     fn drop(&mut self) {
         let mut flights = lock(&self.all);
-        if flights.get(&self.of).is_some_and(|flight| flight.number == self.number) {
+        if flights.get(&self.of).is_some_and(|last| last.number == self.number) {
             flights.remove(&self.of);
         }
     }
 }
 
-fn lock<K, T>(flights: &Mutex<HashMap<K, Flight<T>>>) -> MutexGuard<'_, HashMap<K, Flight<T>>> {
+fn lock<K, T>(flights: &Mutex<HashMap<K, Last<T>>>) -> MutexGuard<'_, HashMap<K, Last<T>>> {
     flights.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -159,6 +169,25 @@ mod tests {
         }
         assert_eq!(thing.reads.load(Ordering::SeqCst), 2, "three calls share one read");
         assert!(lock(&thing.flights.0).is_empty(), "nothing is kept of reads that have ended");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_in_the_middle_of_a_read_begins_another_and_the_next_one_waits() {
+        let (thing, start) = (Thing::new(), tokio::time::Instant::now());
+        let first = thing.call();
+        thing.begun(1).await;
+        let second = thing.call();
+        thing.begun(2).await;
+        let third = thing.call();
+        tokio::time::sleep(PATIENCE / 2).await;
+        assert_eq!(thing.reads.load(Ordering::SeqCst), AT_ONCE);
+        thing.ended.send_replace(1);
+        thing.begun(3).await;
+        assert!(start.elapsed() < PATIENCE, "the end of the first has let it begin, and not the time");
+        thing.ended.send_replace(3);
+        for call in [first, second, third] {
+            call.await.unwrap();
+        }
     }
 
     #[tokio::test(start_paused = true)]

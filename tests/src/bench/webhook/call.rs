@@ -16,8 +16,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
-use tokio::sync::Mutex;
-use tokio::time::MissedTickBehavior;
+use tokio::sync::{Mutex, mpsc};
 use tokio_rustls::TlsConnector;
 
 use super::contestant::Contestant;
@@ -110,19 +109,30 @@ pub async fn flood(to: &Contestant, reviews: &[Review], at_once: usize, lasting:
 pub async fn pace(to: &Contestant, reviews: &[Review], rate: u32, lasting: Duration) -> Result<Outcome> {
     let connections = try_join_all((0..POOL).map(|_| Connection::open(to))).await?;
     let connections: Vec<_> = connections.into_iter().map(|connection| Arc::new(Mutex::new(connection))).collect();
-    let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let begun = Instant::now();
-    let calls = (lasting.as_secs_f64() * f64::from(rate)) as usize;
+    let calls = (lasting.as_secs_f64() * f64::from(rate)) as u32;
+    // On a thread of its own: the runtime's timers are late by up to a millisecond, and that would count.
+    let (due, mut ticks) = mpsc::unbounded_channel();
+    let clock = tokio::task::spawn_blocking(move || {
+        for call in 0..calls {
+            let at = begun + Duration::from_secs(1) * call / rate;
+            std::thread::sleep(at.saturating_duration_since(Instant::now()));
+            if due.send(at).is_err() {
+                break;
+            }
+        }
+    });
     let mut calling = vec![];
-    for (review, connection) in reviews.iter().cycle().zip(connections.iter().cycle()).take(calls) {
-        let due = ticks.tick().await.into_std();
+    let mut next = reviews.iter().cycle().zip(connections.iter().cycle());
+    while let Some(due) = ticks.recv().await {
+        let Some((review, connection)) = next.next() else { break };
         let (review, connection) = (review.clone(), Arc::clone(connection));
         calling.push(tokio::spawn(async move {
             connection.lock().await.call(&review).await?;
             anyhow::Ok(due.elapsed())
         }));
     }
+    clock.await?;
     let mut times = Times::default();
     for called in calling {
         times.add(called.await??);
