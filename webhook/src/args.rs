@@ -5,6 +5,7 @@ mod control;
 mod pods;
 mod sinks;
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
@@ -114,7 +115,10 @@ impl Serve {
     /// The options of the server.
     pub(crate) fn options(&self) -> Result<Options> {
         let certificate = self.certificates.source()?;
-        let control = self.control.options(&self.composition_namespaces, &self.pods, &self.sinks);
+        // Each once: two watches of one would contradict each other while they list.
+        let namespaces: BTreeSet<_> = self.composition_namespaces.iter().cloned().collect();
+        let namespaces = Vec::from_iter(namespaces);
+        let control = self.control.options(&namespaces, &self.pods, &self.sinks);
         if let Some(pods) = control.as_ref().and_then(|control| control.pods.as_ref()) {
             pods.sinks.check()?;
         }
@@ -124,7 +128,7 @@ impl Serve {
             secure_port: self.secure_port,
             metrics_bind_address: self.metrics_bind_address,
             mode: self.mode,
-            composition_namespaces: self.composition_namespaces.clone(),
+            composition_namespaces: namespaces,
             shutdown_delay: self.shutdown_delay_duration,
             drain: self.shutdown_drain_duration,
             control,
@@ -229,6 +233,14 @@ mod tests {
         assert_eq!(serve(&["--shutdown-delay-duration=0"]).unwrap().shutdown_delay, Duration::ZERO);
         let options = serve(&["--metrics-bind-address=127.0.0.1:9", "--bind-address=0.0.0.0"]).unwrap();
         assert_eq!(options.metrics_bind_address.to_string(), "127.0.0.1:9");
+    }
+
+    #[test]
+    fn a_namespace_that_is_named_twice_is_watched_once() {
+        let twice = ["b", "a", "b"].map(|namespace| format!("--composition-namespace={namespace}"));
+        let options = serve(&twice.each_ref().map(String::as_str)).unwrap();
+        assert_eq!(options.composition_namespaces, ["a", "b"]);
+        assert_eq!(options.control.unwrap().controllers.namespaces, ["a", "b"]);
     }
 
     #[test]

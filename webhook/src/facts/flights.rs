@@ -3,33 +3,36 @@
 //! A call must not use a read that began before the call came: it may be of a time before the change that the call follows. So
 //! those that come while [`AT_ONCE`] reads are under way share the next one, which begins when one of these has ended.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::hash::Hash;
-use std::mem::take;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::{BoxFuture, Shared};
+use futures::future::{BoxFuture, Shared, select_all};
 
 /// How many reads of one thing are under way at once. With one, a call that comes in the middle of a read takes half a read
 /// longer than it would alone; two are enough for calls that come one by one.
 const AT_ONCE: usize = 2;
-/// How long a read waits for those before: one that hangs must not hold up the others.
+/// How long a read waits for one of those before to end: reads that hang must not hold up the others.
 const PATIENCE: Duration = Duration::from_millis(25);
 
 /// The reads under way, by what they are of.
-pub(super) struct Flights<K, T>(Arc<Mutex<HashMap<K, Last<T>>>>);
+pub(super) struct Flights<K, T>(Arc<Mutex<Air<K, T>>>);
 
-/// The last reads of a thing.
-struct Last<T> {
-    /// Of the newest.
+struct Air<K, T> {
+    /// How many reads there were.
+    count: u64,
+    flights: HashMap<K, Vec<Flight<T>>>,
+}
+
+/// A read that has not ended.
+struct Flight<T> {
     number: u64,
-    /// Has the newest begun?
+    /// Has it begun? At most one of a thing has not, the newest.
     begun: bool,
-    /// At most as many as may be under way at once, the newest at the end.
-    answers: VecDeque<Answer<T>>,
+    answer: Answer<T>,
 }
 
 type Answer<T> = Shared<BoxFuture<'static, T>>;
@@ -45,28 +48,31 @@ where
     where
         R: Future<Output = T> + Send,
     {
-        let mut flights = lock(&self.0);
-        let last = flights.get_mut(&key);
-        let waiting = last.as_ref().filter(|last| !last.begun).and_then(|last| last.answers.back());
-        if let Some(waiting) = waiting {
-            return waiting.clone();
+        let mut air = lock(&self.0);
+        let Air { count, flights } = &mut *air;
+        let flights = flights.entry(key.clone()).or_default();
+        if let Some(waiting) = flights.iter().find(|flight| !flight.begun) {
+            return waiting.answer.clone();
         }
-        let (number, mut answers) =
-            last.map_or_else(Default::default, |last| (last.number + 1, take(&mut last.answers)));
-        let before = if answers.len() < AT_ONCE { None } else { answers.pop_front() };
-        let (all, of) = (Arc::clone(&self.0), key.clone());
+        *count += 1;
+        let number = *count;
+        let mut before = vec![];
+        if flights.len() >= AT_ONCE {
+            before.extend(flights.iter().map(|flight| flight.answer.clone()));
+        }
+        let (all, of) = (Arc::clone(&self.0), key);
         let answer = async move {
-            if let Some(before) = before {
-                // How it ends does not matter.
-                let _ = tokio::time::timeout(PATIENCE, AssertUnwindSafe(before).catch_unwind()).await;
+            if !before.is_empty() {
+                // How they end does not matter.
+                let ends = before.into_iter().map(|flight| AssertUnwindSafe(flight).catch_unwind());
+                let _ = tokio::time::timeout(PATIENCE, select_all(ends)).await;
             }
             let _airborne = Airborne::begin(all, of, number);
             read().await
         };
         let answer = answer.boxed().shared();
-        answers.push_back(answer.clone());
-        flights.insert(key, Last { number, begun: false, answers });
-        drop(flights);
+        flights.push(Flight { number, begun: false, answer: answer.clone() });
+        drop(air);
         tokio::spawn(answer.clone());
         answer
     }
@@ -80,41 +86,49 @@ impl<K, T> Clone for Flights<K, T> {
 
 impl<K, T> Default for Flights<K, T> {
     fn default() -> Self {
-        Flights(Arc::default())
+        Flights(Arc::new(Mutex::new(Air { count: 0, flights: HashMap::new() })))
     }
 }
 
-/// A read that has begun. Nobody joins it; when the newest ends, in whatever way, all are forgotten.
+/// A read that has begun. Nobody joins it; when it ends, in whatever way, it is forgotten.
 struct Airborne<K: Eq + Hash, T> {
-    all: Arc<Mutex<HashMap<K, Last<T>>>>,
+    all: Arc<Mutex<Air<K, T>>>,
     of: K,
     number: u64,
 }
 
 impl<K: Eq + Hash, T> Airborne<K, T> {
-    fn begin(all: Arc<Mutex<HashMap<K, Last<T>>>>, of: K, number: u64) -> Self {
-        if let Some(last) = lock(&all).get_mut(&of).filter(|last| last.number == number) {
-            last.begun = true;
-        }
-        Airborne { all, of, number }
+    fn begin(all: Arc<Mutex<Air<K, T>>>, of: K, number: u64) -> Self {
+        let airborne = Airborne { all, of, number };
+        let mut air = lock(&airborne.all);
+        let flights = air.flights.get_mut(&airborne.of).into_iter().flatten();
+        flights.filter(|flight| flight.number == number).for_each(|flight| flight.begun = true);
+        drop(air);
+        airborne
     }
 }
 
 impl<K: Eq + Hash, T> Drop for Airborne<K, T> {
     fn drop(&mut self) {
-        let mut flights = lock(&self.all);
-        if flights.get(&self.of).is_some_and(|last| last.number == self.number) {
-            flights.remove(&self.of);
+        let mut air = lock(&self.all);
+        let Some(flights) = air.flights.get_mut(&self.of) else { return };
+        let own = flights.iter().position(|flight| flight.number == self.number).map(|index| flights.remove(index));
+        if flights.is_empty() {
+            air.flights.remove(&self.of);
         }
+        // Where this was the last one who waited for another read, that ends with it, and comes here.
+        drop(air);
+        drop(own);
     }
 }
 
-fn lock<K, T>(flights: &Mutex<HashMap<K, Last<T>>>) -> MutexGuard<'_, HashMap<K, Last<T>>> {
-    flights.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<K, T>(air: &Mutex<Air<K, T>>) -> MutexGuard<'_, Air<K, T>> {
+    air.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::sync::watch;
@@ -127,12 +141,12 @@ mod tests {
         flights: Flights<&'static str, usize>,
         value: Arc<AtomicUsize>,
         reads: Arc<AtomicUsize>,
-        ended: Arc<watch::Sender<usize>>,
+        ended: Arc<watch::Sender<BTreeSet<usize>>>,
     }
 
     impl Thing {
         fn new() -> Self {
-            let ended = Arc::new(watch::Sender::new(0));
+            let ended = Arc::new(watch::Sender::new(BTreeSet::new()));
             Thing { flights: Flights::default(), value: Arc::default(), reads: Arc::default(), ended }
         }
 
@@ -142,9 +156,13 @@ mod tests {
             tokio::spawn(self.flights.read("web", move || async move {
                 let number = thing.reads.fetch_add(1, Ordering::SeqCst);
                 let seen = thing.value.load(Ordering::SeqCst);
-                thing.ended.subscribe().wait_for(|ended| *ended > number).await.unwrap();
+                thing.ended.subscribe().wait_for(|ended| ended.contains(&number)).await.unwrap();
                 seen
             }))
+        }
+
+        fn end(&self, reads: impl IntoIterator<Item = usize>) {
+            self.ended.send_modify(|ended| ended.extend(reads));
         }
 
         async fn begun(&self, reads: usize) {
@@ -162,13 +180,13 @@ mod tests {
         thing.begun(1).await;
         thing.value.store(1, Ordering::SeqCst);
         let later = [thing.call(), thing.call(), thing.call()];
-        thing.ended.send_replace(2);
+        thing.end(0..2);
         assert_eq!(first.await.unwrap(), 0);
         for call in later {
             assert_eq!(call.await.unwrap(), 1);
         }
         assert_eq!(thing.reads.load(Ordering::SeqCst), 2, "three calls share one read");
-        assert!(lock(&thing.flights.0).is_empty(), "nothing is kept of reads that have ended");
+        assert!(lock(&thing.flights.0).flights.is_empty(), "nothing is kept of reads that have ended");
     }
 
     #[tokio::test(start_paused = true)]
@@ -181,13 +199,37 @@ mod tests {
         let third = thing.call();
         tokio::time::sleep(PATIENCE / 2).await;
         assert_eq!(thing.reads.load(Ordering::SeqCst), AT_ONCE);
-        thing.ended.send_replace(1);
+        thing.end(0..1);
         thing.begun(3).await;
         assert!(start.elapsed() < PATIENCE, "the end of the first has let it begin, and not the time");
-        thing.ended.send_replace(3);
+        thing.end(0..3);
         for call in [first, second, third] {
             call.await.unwrap();
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_that_is_overtaken_is_still_counted() {
+        let (thing, start) = (Thing::new(), tokio::time::Instant::now());
+        let slow = thing.call();
+        thing.begun(1).await;
+        let quick = thing.call();
+        thing.begun(2).await;
+        let third = thing.call();
+        thing.end([1]);
+        quick.await.unwrap();
+        thing.begun(3).await;
+        let fourth = thing.call();
+        tokio::time::sleep(PATIENCE / 5).await;
+        assert_eq!(thing.reads.load(Ordering::SeqCst), 3, "the slow one and the third are under way");
+        thing.end([0]);
+        thing.begun(4).await;
+        assert!(start.elapsed() < PATIENCE, "the end of another has let each begin, and not the time");
+        thing.end([2, 3]);
+        for call in [slow, third, fourth] {
+            call.await.unwrap();
+        }
+        assert!(lock(&thing.flights.0).flights.is_empty(), "nothing is kept of reads that have ended");
     }
 
     #[tokio::test(start_paused = true)]
@@ -200,7 +242,7 @@ mod tests {
         thing.value.store(1, Ordering::SeqCst);
         let last = thing.call();
         thing.begun(3).await;
-        thing.ended.send_replace(3);
+        thing.end(0..3);
         assert_eq!((hanging.await.unwrap(), next.await.unwrap(), last.await.unwrap()), (0, 0, 1));
     }
 
@@ -220,7 +262,7 @@ mod tests {
         let (second, third) = (thing.call(), thing.call());
         first.abort();
         second.abort();
-        thing.ended.send_replace(2);
+        thing.end(0..2);
         assert_eq!(third.await.unwrap(), 0);
         assert_eq!(thing.reads.load(Ordering::SeqCst), 2);
     }
