@@ -183,7 +183,8 @@ impl ControlPlane {
     }
 
     fn run(&mut self, component: Component, flags: Vec<String>) -> Result<()> {
-        let command = flags::command(self.binaries.path(component), flags, self.options.netns.as_deref());
+        let mut command = netns::command(self.options.netns.as_deref(), self.binaries.path(component));
+        command.args(flags);
         let log = self.folder.path().join(format!("{}.log", component.name()));
         self.processes.push(Process::spawn(component.name(), &command, &log)?);
         Ok(())

@@ -31,13 +31,14 @@ impl Eno {
         env::var_os(BIN_DIR).map(PathBuf::from)
     }
 
-    /// Starts these parts for these namespaces. Of the real one, `reconciler` is a process, and all else another.
+    /// Starts these parts for these namespaces, from inside a network namespace where one is named. Of the real one,
+    /// `reconciler` is a process, and all else another.
     ///
     /// # Errors
     /// A binary cannot be started.
-    pub async fn start(cluster: &Cluster, namespaces: &[&str], parts: Parts) -> Result<Self> {
+    pub async fn start(cluster: &Cluster, netns: Option<&str>, namespaces: &[&str], parts: Parts) -> Result<Self> {
         match Self::bin_dir() {
-            Some(bin_dir) => Ok(Self::Real(Real::start(cluster, &bin_dir, parts)?)),
+            Some(bin_dir) => Ok(Self::Real(Real::start(cluster, netns, &bin_dir, parts)?)),
             None => Ok(Self::StandIn(StandIn::start(&cluster.client(), namespaces, parts))),
         }
     }

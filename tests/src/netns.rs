@@ -50,6 +50,14 @@ impl Drop for Netns {
     }
 }
 
+/// A program, inside the namespace of that name, where one is named.
+pub fn command(name: Option<&str>, program: &Path) -> Command {
+    let Some(name) = name else { return Command::new(program) };
+    let mut ip = Command::new("ip");
+    ip.args(["netns", "exec", name]).arg(program);
+    ip
+}
+
 /// Runs `work` on a thread of its own, in the namespace of that name: its sockets, and those of what it spawns on its
 /// runtime, are there. Without a name it runs here.
 ///

@@ -79,7 +79,7 @@ impl Scenario {
     /// # Errors
     /// The real one cannot be started.
     pub async fn start_eno(&mut self, parts: Parts) -> Result<()> {
-        self.eno.push(Eno::start(&self.cluster, &[self.compositions.name()], parts).await?);
+        self.eno.push(Eno::start(&self.cluster, None, &[self.compositions.name()], parts).await?);
         Ok(())
     }
 

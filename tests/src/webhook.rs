@@ -298,13 +298,7 @@ fn command(options: &WebhookOptions) -> Result<Command> {
         chroot.args(["--userspec", image::USER]).arg(root).arg("/eno-webhook").env_clear();
         return Ok(chroot);
     }
-    let binary = binary(options.profile)?;
-    let Some(netns) = &options.netns else {
-        return Ok(Command::new(binary));
-    };
-    let mut ip = Command::new("ip");
-    ip.args(["netns", "exec", netns]).arg(binary);
-    Ok(ip)
+    Ok(netns::command(options.netns.as_deref(), &binary(options.profile)?))
 }
 
 /// It has tried to watch compositions: until then it lists them for each answer.

@@ -121,6 +121,17 @@ fn deletion_of_composition_that_orphans_says_so() {
 }
 
 #[test]
+fn deletion_of_composition_before_eno_holds_it_says_what_is_orphaned() {
+    let (mut web, _) = live();
+    web.metadata.finalizers.clear();
+    let answer = composition::delete(&web, Propagation::Background, &[]);
+    assert_eq!((answer.outcome, answer.warnings.len()), (Outcome::Allow, 1));
+    let warning = &answer.warnings[0];
+    assert!(warning.contains("lacks eno.azure.io/cleanup") && warning.contains("are orphaned"), "{warning}");
+    assert!(warning.len() <= 256, "the API server would cut it: {warning}");
+}
+
+#[test]
 fn deletion_of_symphony_passes_and_says_what_is_left_behind() {
     let mut symphony = Symphony::default();
     let answer = composition::delete_symphony(&symphony, Propagation::Background);

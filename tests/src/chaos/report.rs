@@ -48,13 +48,14 @@ impl Report {
         let slices = stage.witness.slices_gone();
         self.summary = format!(
             "{} calls, {} of them denied; {slices} slices gone, {} deletions of slices let pass by the webhook; {} pods, {} ends told; {} compositions \
-             went in the moment in which their first synthesis ended",
+             went in the moment in which their first synthesis ended, {} before Eno had put its finalizer on them",
             self.sums.calls,
             self.sums.denied,
             audit.asked,
             pods.count(),
             stage.receiver.count(),
             stage.witness.overtaken().len(),
+            stage.witness.never_held().len(),
         );
         self.wrong = stage.ledger.verdict();
         self.wrong.extend(audit.unasked.iter().map(|what| format!("deleted, and nobody was asked: {what}")));

@@ -107,7 +107,8 @@ impl Stage {
         };
         if real_eno {
             stage.cluster.apply(&real::synthesizer("maker")).await?;
-            let eno = Eno::start(&stage.cluster, &[], Parts::ALL).await?;
+            let netns = stage.ground.lock().await.place().netns;
+            let eno = Eno::start(&stage.cluster, Some(&netns), &[], Parts::ALL).await?;
             stage.towns().push(Town { name: CALM.to_owned(), aside: true, _eno: Some(eno) });
         }
         stage.well().await?;
@@ -140,7 +141,7 @@ impl Stage {
         self.cluster.apply(&namespace).await?;
         let eno = match self.real_eno {
             true => None,
-            false => Some(Eno::start(&self.cluster, &[&name], Parts::ALL).await?),
+            false => Some(Eno::start(&self.cluster, None, &[&name], Parts::ALL).await?),
         };
         self.towns().push(Town { name: name.clone(), aside, _eno: eno });
         Ok(name)

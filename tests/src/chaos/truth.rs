@@ -31,7 +31,9 @@ pub struct Change<'a> {
 /// # Caveat
 /// Kubernetes deletes an object whose last finalizer is taken off without comparing versions: what was written while admission
 /// answered is lost with it. So a composition that was deleted before its first synthesis ended, and is let go for having none, may
-/// go together with a synthesis that ends in that moment. No webhook can see it. Such compositions are counted, and not judged.
+/// go together with a synthesis that ends in that moment. No webhook can see it. A composition that is deleted before Eno has put
+/// its finalizer on it goes at once, with whatever Eno has made of it by then; its deletion is warned of, and not denied (C5). Both
+/// are counted, and not judged.
 #[derive(Debug, Default)]
 pub struct Truth {
     slices: BTreeMap<Place, Value>,
@@ -39,6 +41,9 @@ pub struct Truth {
     /// Compositions whose first synthesis ended after they were deleted.
     late: BTreeSet<Place>,
     overtaken: Vec<Place>,
+    /// Compositions that Eno has put its finalizer on.
+    held: BTreeSet<Place>,
+    never_held: Vec<Place>,
 }
 
 impl Truth {
@@ -54,6 +59,7 @@ impl Truth {
             "compositions" => {
                 let wrong = self.of_composition(&place, object.as_ref());
                 self.note_late(&place, object.as_ref());
+                self.note_held(&place, object.as_ref());
                 if object.is_none() && self.late.remove(&place) && !wrong.is_empty() {
                     self.compositions.remove(&place);
                     self.overtaken.push(place);
@@ -69,6 +75,25 @@ impl Truth {
     /// Compositions that went in the moment in which their first synthesis ended: see the caveat.
     pub fn overtaken(&self) -> &[Place] {
         &self.overtaken
+    }
+
+    /// Compositions that went with a synthesis before Eno had put its finalizer on them: see the caveat.
+    pub fn never_held(&self) -> &[Place] {
+        &self.never_held
+    }
+
+    fn note_held(&mut self, place: &Place, object: Option<&Value>) {
+        match object {
+            Some(object) if has_finalizer(object) => _ = self.held.insert(place.clone()),
+            Some(_) => {}
+            None => {
+                let before = self.compositions.get(place);
+                let synthesized = before.is_some_and(|before| before["status"]["currentSynthesis"].is_object());
+                if !self.held.remove(place) && synthesized {
+                    self.never_held.push(place.clone());
+                }
+            }
+        }
     }
 
     fn note_late(&mut self, place: &Place, object: Option<&Value>) {
@@ -253,6 +278,19 @@ mod tests {
             said(composition(&["s"]), slice(true), "compositions", "c", Some(next)),
             ["slice ns/gone was lost before its synthesis was current"]
         );
+    }
+
+    #[test]
+    fn a_composition_that_goes_before_its_finalizer_is_on_is_counted_and_no_other() {
+        let mut truth = Truth::default();
+        let mut bare = composition(&["s"]);
+        bare["metadata"]["finalizers"] = json!([]);
+        truth.apply(Change { kind: "compositions", place: at("held"), object: Some(composition(&[])) });
+        for name in ["bare", "held"] {
+            truth.apply(Change { kind: "compositions", place: at(name), object: Some(bare.clone()) });
+            truth.apply(Change { kind: "compositions", place: at(name), object: None });
+        }
+        assert_eq!(truth.never_held(), [at("bare")]);
     }
 
     #[test]

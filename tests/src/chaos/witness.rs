@@ -69,6 +69,12 @@ impl Witness {
         seen.truth.overtaken().iter().map(|place| place.name.clone()).collect()
     }
 
+    /// Names of compositions that went with a synthesis before Eno had put its finalizer on them.
+    pub fn never_held(&self) -> Vec<String> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.truth.never_held().iter().map(|place| place.name.clone()).collect()
+    }
+
     /// How many slices are gone by now.
     pub fn slices_gone(&self) -> usize {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).slices_gone

@@ -1,9 +1,7 @@
 //! The command lines of the components.
 
-use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
 use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
@@ -45,20 +43,6 @@ impl Ports {
 
 fn bind() -> std::io::Result<TcpListener> {
     TcpListener::bind(("127.0.0.1", 0))
-}
-
-/// A command line, inside a network namespace where one is named.
-pub fn command(program: &Path, flags: Vec<String>, netns: Option<&str>) -> Command {
-    let mut command = match netns {
-        Some(netns) => {
-            let mut ip = Command::new("ip");
-            ip.args([OsStr::new("netns"), OsStr::new("exec"), OsStr::new(netns), program.as_os_str()]);
-            ip
-        }
-        None => Command::new(program),
-    };
-    command.args(flags);
-    command
 }
 
 /// Flags of etcd. The data need not survive anything, so it is never synced to disk.

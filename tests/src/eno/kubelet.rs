@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{self, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -17,12 +17,13 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::cluster::Cluster;
+use crate::netns;
 
 /// How often the pods are listed.
 const PERIOD: Duration = Duration::from_millis(250);
 
-/// Runs the synthesis pods of a namespace until it is dropped.
-pub async fn run(cluster: Cluster, namespace: &'static str, executor: PathBuf) {
+/// Runs the synthesis pods of a namespace until it is dropped; their executors inside a network namespace, where one is named.
+pub async fn run(cluster: Cluster, netns: Option<String>, namespace: &'static str, executor: PathBuf) {
     let pods: Api<Pod> = Api::namespaced(cluster.client(), namespace);
     let selector = ListParams::default().labels(&format!("{MANAGED_BY_LABEL}={MANAGED_BY_ENO}"));
     let mut seen = HashSet::new();
@@ -36,9 +37,10 @@ pub async fn run(cluster: Cluster, namespace: &'static str, executor: PathBuf) {
             if pod.metadata.deletion_timestamp.is_some() {
                 let _ = pods.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
             } else if pod.metadata.uid.as_ref().is_some_and(|uid| seen.insert(uid.clone())) {
-                let (pods, executor, kubeconfig) = (pods.clone(), executor.clone(), cluster.kubeconfig().to_owned());
+                let (pods, kubeconfig) = (pods.clone(), cluster.kubeconfig().to_owned());
+                let command = netns::command(netns.as_deref(), &executor);
                 running.spawn(async move {
-                    if let Err(error) = run_pod(&pods, &pod, &executor, &kubeconfig).await {
+                    if let Err(error) = run_pod(&pods, &pod, command, &kubeconfig).await {
                         eprintln!("pod {}: {error:#}", pod.name_any());
                     }
                 });
@@ -47,7 +49,7 @@ pub async fn run(cluster: Cluster, namespace: &'static str, executor: PathBuf) {
     }
 }
 
-async fn run_pod(pods: &Api<Pod>, pod: &Pod, executor: &Path, kubeconfig: &Path) -> Result<()> {
+async fn run_pod(pods: &Api<Pod>, pod: &Pod, executor: process::Command, kubeconfig: &Path) -> Result<()> {
     let container = pod.spec.as_ref().and_then(|spec| spec.containers.first()).context("it has no container")?;
     let started = Timestamp::now().strftime("%FT%TZ").to_string();
     let running = json!({"status": {"phase": "Running", "containerStatuses": [{
@@ -58,7 +60,7 @@ async fn run_pod(pods: &Api<Pod>, pod: &Pod, executor: &Path, kubeconfig: &Path)
 
     let variables =
         container.env.iter().flatten().filter_map(|variable| Some((&variable.name, variable.value.as_ref()?)));
-    let mut command = Command::new(executor);
+    let mut command = Command::from(executor);
     command.envs(variables).env("KUBECONFIG", kubeconfig).stdin(Stdio::null()).kill_on_drop(true);
     command.output().await.context("running the executor")?;
     Ok(())

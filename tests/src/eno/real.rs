@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use eno_shared::names::ENO_API_VERSION;
@@ -12,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::kubelet;
 use crate::cluster::Cluster;
+use crate::netns;
 use crate::process::Process;
 use crate::standin::Parts;
 
@@ -38,14 +38,14 @@ pub struct Real {
 }
 
 impl Real {
-    /// Starts them on the whole cluster.
+    /// Starts them on the whole cluster, inside a network namespace where one is named.
     ///
     /// # Errors
     /// A binary is not there.
-    pub fn start(cluster: &Cluster, bin_dir: &Path, parts: Parts) -> Result<Self> {
+    pub fn start(cluster: &Cluster, netns: Option<&str>, bin_dir: &Path, parts: Parts) -> Result<Self> {
         let dir = tempfile::Builder::new().prefix("real-eno-").tempdir()?;
         let start = |name: &str, flags: &[&str]| -> Result<Process> {
-            let mut command = Command::new(bin_dir.join(name));
+            let mut command = netns::command(netns, &bin_dir.join(name));
             command.args(["--health-probe-addr=127.0.0.1:0", "--metrics-addr=0", "--debug=false", "--qps=200"]);
             command.args(flags).env("KUBECONFIG", cluster.kubeconfig()).env("POD_NAMESPACE", PODS);
             Process::spawn(name, &command, &dir.path().join(format!("{name}.log")))
@@ -60,7 +60,7 @@ impl Real {
             // The binary is Eno's executor when it is called so.
             let executor = dir.path().join("executor");
             symlink(bin_dir.canonicalize()?.join("eno-controller"), &executor).context("linking the executor")?;
-            kubelet.spawn(kubelet::run(cluster.clone(), PODS, executor));
+            kubelet.spawn(kubelet::run(cluster.clone(), netns.map(str::to_owned), PODS, executor));
         }
         if parts.reconciler {
             processes.push(start("eno-reconciler", &[])?);

@@ -57,8 +57,8 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Plan> {
     let resources = left.into_iter().map(Into::into).collect();
     match (orphans_resources(composition), cascade) {
         (true, _) => plan.left_behind = resources,
-        (false, Cascade::Background) => plan.deleted = resources,
-        (false, Cascade::Foreground | Cascade::Orphan) => plan.at_risk = resources,
+        (false, Cascade::Background) if composition.metadata.has_cleanup_finalizer() => plan.deleted = resources,
+        (false, _) => plan.at_risk = resources,
     }
     Some(plan)
 }
@@ -125,6 +125,9 @@ fn dangers(plan: &mut Plan, asked: &Asked<'_>, composition: &Composition, depend
         Cascade::Foreground if orphans => {}
         Cascade::Foreground => plan.dangers.push(Danger::SlicesGoFirst),
         Cascade::Orphan => plan.dangers.push(Danger::OwnerLost),
+    }
+    if !orphans && !left.is_empty() && !composition.metadata.has_cleanup_finalizer() {
+        plan.dangers.push(Danger::NotHeld);
     }
     if composition.metadata.annotation(FORCE_DELETE_WHEN_SYMPHONY_GONE) == Some("true") {
         plan.dangers.push(Danger::ForcedWithSymphony { compositions: vec![asked.name.to_owned()] });

@@ -12,6 +12,8 @@ pub(super) enum Danger {
     SlicesGoFirst,
     /// The slices lose their owner, and nothing wakes Eno for them (S20).
     OwnerLost,
+    /// Eno has not put its finalizer on the composition: it goes at once.
+    NotHeld,
     /// Resources of compositions stay when their symphony goes (L8).
     SymphonyOrphans,
     /// Compositions of the symphony are being deleted already, without the mark: a part is deleted, a part stays (L8).
@@ -36,6 +38,7 @@ impl Danger {
         match self {
             Danger::SlicesGoFirst => "SlicesGoFirst",
             Danger::OwnerLost => "OwnerLost",
+            Danger::NotHeld => "NotHeld",
             Danger::SymphonyOrphans => "SymphonyOrphans",
             Danger::PartlyOrphaned { .. } => "PartlyOrphaned",
             Danger::ForcedWithSymphony { .. } => "ForcedWithSymphony",
@@ -56,6 +59,9 @@ impl fmt::Display for Danger {
             ),
             Danger::OwnerLost => f.write_str(
                 "the slices lose their owner, so that nothing wakes Eno for them: the deletion hangs; take background",
+            ),
+            Danger::NotHeld => f.write_str(
+                "Eno has not put its finalizer on it, so that it goes at once, and its resources are orphaned; delete it once it has that",
             ),
             Danger::SymphonyOrphans => f.write_str(
                 "Eno leaves the resources of a symphony's compositions behind, by design; to delete them, delete the compositions first",
@@ -112,6 +118,7 @@ mod tests {
         let all = [
             Danger::SlicesGoFirst,
             Danger::OwnerLost,
+            Danger::NotHeld,
             Danger::SymphonyOrphans,
             Danger::PartlyOrphaned { compositions: names() },
             Danger::ForcedWithSymphony { compositions: names() },
