@@ -43,9 +43,13 @@ impl Compositions {
     }
 
     /// Sets what is known of one composition. Returns what was known of it before.
-    pub fn set(&mut self, name: String, lookup: Lookup<Arc<Composition>>) -> Option<Lookup<Arc<Composition>>> {
+    pub fn set(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        lookup: Lookup<Arc<Composition>>,
+    ) -> Option<Lookup<Arc<Composition>>> {
+        let name = name.into();
         let before = self.remove(&name);
-        let name: Arc<str> = name.into();
         match &lookup {
             Lookup::Found(composition) => {
                 let status = &composition.status;

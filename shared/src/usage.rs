@@ -87,6 +87,14 @@ pub fn orphans_resources(composition: &Composition) -> bool {
         || metadata.label(SYMPHONY_DELETING) == Some("true")
 }
 
+/// Would a deletion take the composition away at once, without Eno? Eno has not put its finalizer on it, and what it has made of
+/// it by then is orphaned.
+#[must_use]
+pub fn goes_without_eno(composition: &Composition) -> bool {
+    let metadata = &composition.metadata;
+    !metadata.is_deleting() && !metadata.has_cleanup_finalizer() && !orphans_resources(composition)
+}
+
 /// Why a deleting composition still needs a slice of its current synthesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undone {

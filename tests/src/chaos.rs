@@ -198,10 +198,15 @@ async fn end(stage: &Stage, say: impl Fn(&str)) -> Result<()> {
     say("compositions and slices are gone");
     let resources = stage.cluster.api("v1", "ConfigMap", Some(TARGETS));
     let left = resources.list_metadata(&ListParams::default().labels("composition")).await?.items;
-    let excused = [stage.witness.overtaken(), stage.witness.never_held()].concat();
-    let is_excused = |name: &String| excused.iter().any(|of| name.starts_with(&format!("{of}-")));
+    let overtaken = stage.witness.overtaken();
+    let is_excused = |name: &String| overtaken.iter().any(|of| name.starts_with(&format!("{of}-")));
     let names: Vec<_> = left.iter().map(ResourceExt::name_any).filter(|name| !is_excused(name)).collect();
-    ensure!(names.is_empty(), "{} resources are orphaned: {names:?}", names.len());
+    let never_held = stage.witness.never_held();
+    ensure!(
+        names.is_empty(),
+        "{} resources are orphaned: {names:?}; compositions that went before Eno had put its finalizer on: {never_held:?}",
+        names.len()
+    );
     let namespaces = stage.cluster.api("v1", "Namespace", None);
     for town in stage.every_town() {
         // Some are going already.

@@ -152,13 +152,12 @@ impl Store {
 
     /// A slice was seen. Returns its key.
     pub fn slice_seen(&mut self, metadata: Metadata) -> Key {
-        let mut key = Key::new(&metadata.namespace, &metadata.name);
+        let shared = self.namespaces.get_key_value(metadata.namespace.as_str());
+        let namespace = shared.map_or_else(|| metadata.namespace.as_str().into(), |(shared, _)| Arc::clone(shared));
+        let key = Key { namespace, name: metadata.name.as_str().into() };
         self.slices.saw(&key);
         self.forget_slice(&key);
         let finalizers = self.shared_finalizers(&metadata.finalizers);
-        if let Some((shared, _)) = self.namespaces.get_key_value(&key.namespace) {
-            key.namespace = Arc::clone(shared);
-        }
         let known = self.namespaces.entry(Arc::clone(&key.namespace)).or_default();
         let owner = composition_owner(&metadata).map(|owner| {
             let (shared, owned) =
@@ -204,7 +203,7 @@ impl Store {
     /// A composition was seen. Returns the slices that this may concern.
     pub fn composition_seen(&mut self, key: Key, lookup: Lookup<Arc<Composition>>) -> Vec<Key> {
         let known = self.namespaces.entry(Arc::clone(&key.namespace)).or_default();
-        let before = known.compositions.set(key.name.to_string(), lookup);
+        let before = known.compositions.set(Arc::clone(&key.name), lookup);
         self.compositions.saw(&key);
         known.concerned(&key, before.as_ref())
     }

@@ -5,7 +5,7 @@ use crate::api::{Composition, ResourceSlice, Symphony};
 use crate::lookup::Lookup;
 use crate::names::{CLEANUP_FINALIZER, FORCE_DELETE_WHEN_SYMPHONY_GONE};
 use crate::owner::symphony_owner;
-use crate::usage::{Undone, done_with, orphans_resources, reconciled_deletion};
+use crate::usage::{Undone, done_with, goes_without_eno, orphans_resources, reconciled_deletion};
 
 /// Does the update take Eno's finalizer away?
 #[must_use]
@@ -153,7 +153,7 @@ pub fn delete(composition: &Composition, propagation: Propagation, dependents: &
     let slices = composition.status.current_synthesis.as_ref().map_or(0, |current| current.resource_slices.len());
     if orphans_resources(composition) {
         answer = answer.warn(format!("{object}: its resources are left behind, as its deletion strategy asks"));
-    } else if slices > 0 && !composition.metadata.has_cleanup_finalizer() {
+    } else if slices > 0 && goes_without_eno(composition) {
         answer = answer.warn(format!(
             "{object}: it lacks {CLEANUP_FINALIZER}, so it goes without Eno, and the resources of its {slices} slice(s) are orphaned; delete it once Eno has put that on"
         ));

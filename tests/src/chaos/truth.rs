@@ -31,9 +31,10 @@ pub struct Change<'a> {
 /// # Caveat
 /// Kubernetes deletes an object whose last finalizer is taken off without comparing versions: what was written while admission
 /// answered is lost with it. So a composition that was deleted before its first synthesis ended, and is let go for having none, may
-/// go together with a synthesis that ends in that moment. No webhook can see it. A composition that is deleted before Eno has put
-/// its finalizer on it goes at once, with whatever Eno has made of it by then; its deletion is warned of, and not denied (C5). Both
-/// are counted, and not judged.
+/// go together with a synthesis that ends in that moment. No webhook can see it: such compositions are counted, and not judged.
+///
+/// A composition that is deleted before Eno has put its finalizer on it goes at once, and what Eno has made of it by then is
+/// orphaned; its deletion is warned of, and not denied (C5). Such are named where resources are orphaned, which is not excused.
 #[derive(Debug, Default)]
 pub struct Truth {
     slices: BTreeMap<Place, Value>,

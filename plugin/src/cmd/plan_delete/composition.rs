@@ -6,7 +6,7 @@ use eno_shared::admission::composition::delete;
 use eno_shared::api::{BlockedBy, Composition, DependencyStatus, ResourceRef, ResourceSlice};
 use eno_shared::names::FORCE_DELETE_WHEN_SYMPHONY_GONE;
 use eno_shared::stuck::{Blocker, composition_blockers};
-use eno_shared::usage::{current_lists, orphans_resources};
+use eno_shared::usage::{current_lists, goes_without_eno, orphans_resources};
 use eno_shared::{Compositions, Lookup};
 use jiff::Timestamp;
 
@@ -57,7 +57,7 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Plan> {
     let resources = left.into_iter().map(Into::into).collect();
     match (orphans_resources(composition), cascade) {
         (true, _) => plan.left_behind = resources,
-        (false, Cascade::Background) if composition.metadata.has_cleanup_finalizer() => plan.deleted = resources,
+        (false, Cascade::Background) if !goes_without_eno(composition) => plan.deleted = resources,
         (false, _) => plan.at_risk = resources,
     }
     Some(plan)
@@ -97,12 +97,18 @@ fn steps(
     dependents: &[String],
     resources: usize,
 ) {
-    for dependent in dependents {
-        plan.step(format!("composition/{dependent}"), "depends on it, and must be gone first");
-    }
     let slices = finding.slices.len();
     let counted = format!("{resources} resource{}", if resources == 1 { "" } else { "s" });
     let of_slices = format!("{slices} slice{}", if slices == 1 { "" } else { "s" });
+    if goes_without_eno(composition) {
+        plan.step(format!("composition/{}", plan.name.clone()), "goes at once: Eno's finalizer is not on it");
+        plan.step(counted, "orphaned");
+        plan.step(of_slices, "collected");
+        return;
+    }
+    for dependent in dependents {
+        plan.step(format!("composition/{dependent}"), "depends on it, and must be gone first");
+    }
     if plan.cascade == Cascade::Foreground.as_str() {
         plan.step(of_slices.clone(), "asked to go at once, by the garbage collector");
     }
@@ -126,7 +132,7 @@ fn dangers(plan: &mut Plan, asked: &Asked<'_>, composition: &Composition, depend
         Cascade::Foreground => plan.dangers.push(Danger::SlicesGoFirst),
         Cascade::Orphan => plan.dangers.push(Danger::OwnerLost),
     }
-    if !orphans && !left.is_empty() && !composition.metadata.has_cleanup_finalizer() {
+    if !left.is_empty() && goes_without_eno(composition) {
         plan.dangers.push(Danger::NotHeld);
     }
     if composition.metadata.annotation(FORCE_DELETE_WHEN_SYMPHONY_GONE) == Some("true") {
