@@ -9,8 +9,7 @@ use eno_shared::client;
 use eno_shared::names::{MANAGED_BY_ENO, MANAGED_BY_LABEL, POD_COMPOSITION_NAMESPACE};
 use eno_shared::owner::symphony_owner;
 use eno_shared::{Compositions, Lookup};
-use kube::core::Request;
-use kube::core::params::{GetParams, ListParams};
+use kube::core::params::ListParams;
 use serde::de::DeserializeOwned;
 
 use crate::cluster::Cluster;
@@ -201,15 +200,10 @@ impl Cluster {
 
     /// An object of the core group.
     pub async fn core<T: DeserializeOwned>(&self, path: &str, name: &str) -> Lookup<T> {
-        let request = match Request::new(path).get(name, &GetParams::default()) {
-            Ok(request) => request,
-            Err(error) => return Lookup::Unknown(error.to_string()),
-        };
-        match tokio::time::timeout(self.timeout, self.client.request_text(request)).await {
-            Err(_) => Lookup::Unknown("no answer from the API server in time".to_owned()),
-            Ok(Ok(json)) => decoded(&json),
-            Ok(Err(kube::Error::Api(status))) if status.code == 404 && status.reason == "NotFound" => Lookup::Missing,
-            Ok(Err(error)) => Lookup::Unknown(client::ReadError::from(error).to_string()),
+        match client::get_text(&self.client, path, name, self.timeout).await {
+            Ok(Some(json)) => decoded(&json),
+            Ok(None) => Lookup::Missing,
+            Err(error) => Lookup::Unknown(error.to_string()),
         }
     }
 }

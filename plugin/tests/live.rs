@@ -218,6 +218,33 @@ fn with_all_namespaces_compositions_are_listed_apart_where_one_list_is_forbidden
 }
 
 #[test]
+fn nobody_is_told_that_compositions_are_as_wanted_where_they_cannot_be_listed() {
+    let server = ApiServer::start(|request| match request.path.as_str() {
+        COMPOSITIONS => Response::forbidden("no compositions"),
+        _ => healthy(request),
+    });
+    for until in ["deleted", "reconciled", "empty"] {
+        let (code, stdout, stderr) = run(&server, &["compositions", "-w", &format!("--until={until}"), "--timeout=9s"]);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        let told = "error: cannot tell when it will be so: cannot list compositions.eno.azure.io in namespace \"team-a\" (Forbidden)";
+        assert!(stderr.contains(told), "{stderr}");
+    }
+}
+
+#[test]
+fn what_single_namespaces_do_not_show_of_all_compositions_is_said() {
+    let server = ApiServer::start(|request| match request.path.as_str() {
+        "/apis/eno.azure.io/v1/resourceslices" => Response::metadata_list(&[slice("team-a", "web-a", "web", false)]),
+        "/apis/eno.azure.io/v1/compositions" => Response::forbidden("no"),
+        _ => healthy(request),
+    });
+    let (code, stdout, stderr) = run(&server, &["compositions", "-A", "-o", "name"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("composition.eno.azure.io/web\n"), "{stdout}");
+    assert!(stderr.contains("Warning: compositions can be listed in single namespaces only"), "{stderr}");
+}
+
+#[test]
 fn why_composition_explains_without_slices() {
     let server = ApiServer::start(|request| match request.path.as_str() {
         SLICES => Response::forbidden("no slices"),

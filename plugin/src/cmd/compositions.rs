@@ -11,7 +11,7 @@ use super::watch::list::List;
 use super::watch::{self, Stage};
 use crate::age::is_older;
 use crate::cli::{Cli, CompositionsFlags, ListUntil};
-use crate::failure::{ERROR, Failure};
+use crate::failure::{CANNOT_TELL, ERROR, Failure};
 use crate::finding::composition::CompositionFinding;
 use crate::item::composition::{COLUMNS, CompositionItem};
 use crate::live::board::Selected;
@@ -21,6 +21,7 @@ use crate::query::{Depth, Query};
 use crate::selector::Selection;
 use crate::snapshot::Snapshot;
 use crate::source::Source;
+use crate::warnings::Warnings;
 
 /// Runs the command.
 ///
@@ -72,6 +73,11 @@ pub(super) async fn run(flags: &CompositionsFlags, cli: &Cli) -> Result<ExitCode
     if !offline && findings.is_empty() && snapshot.namespaces.compositions(place).incomplete().is_some() {
         return Ok(ExitCode::from(ERROR));
     }
+    if !offline && namespace.is_none() && snapshot.namespaces.otherwise_unknown() {
+        Warnings::default().warn(
+            "compositions can be listed in single namespaces only: those in namespaces without slices are not shown",
+        );
+    }
     let listing = Listing {
         items,
         columns: &COLUMNS,
@@ -112,6 +118,10 @@ async fn watch(
     let absent = flags.names.iter().find(|name| matches!(known.get(name), Lookup::Missing));
     if let Some(name) = absent.filter(|_| flags.watch.until.is_none_or(|until| until == ListUntil::Reconciled)) {
         return Err(Failure::not_found::<Composition>(name, false));
+    }
+    if let Some(why) = known.incomplete().filter(|_| flags.watch.until.is_some()) {
+        // Of what nobody can see, nobody can say when it will be so.
+        return Err(Failure::local(format_args!("cannot tell when it will be so: {why}")).with_code(CANNOT_TELL));
     }
     let (names, states, deleting, stuck) = (flags.names.clone(), flags.states.clone(), flags.deleting, flags.stuck);
     let keeps = move |snapshot: &Snapshot, item: &CompositionItem| {

@@ -57,6 +57,18 @@ impl Response {
         Response { status: code, ..Self::ok(status) }
     }
 
+    /// A `test` of a patch did not hold, in the API server's own words.
+    pub fn test_failed() -> Self {
+        Self::status(422, "Invalid", "the server rejected our request due to an error in our request")
+    }
+
+    /// A precondition of a delete did not hold.
+    pub fn precondition_failed(name: &str) -> Self {
+        let why = "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (2)";
+        let message = format!("Operation cannot be fulfilled on resourceslices.eno.azure.io \"{name}\": {why}");
+        Self::status(409, "Conflict", &message)
+    }
+
     pub fn forbidden(message: &str) -> Self {
         Self::status(403, "Forbidden", message)
     }

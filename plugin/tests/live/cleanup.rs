@@ -142,6 +142,22 @@ fn what_changes_before_the_write_is_judged_again() {
 }
 
 #[test]
+fn a_refusal_by_admission_is_no_change_whatever_its_code() {
+    let denied =
+        "resourceslices.eno.azure.io \"web-old\" is forbidden: ValidatingAdmissionPolicy 'p' denied request: not now";
+    for (code, reason) in [(422, "Invalid"), (409, "Conflict")] {
+        let refuse = move |_: &Store, request: &Request| {
+            (request.method == "DELETE").then(|| Response::status(code, reason, denied))
+        };
+        let server = mixed().serve(refuse);
+        let (exit, stdout, stderr) = run(&server, &["cleanup", "--yes", "--only=collect"]);
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{stderr}");
+        let failed = format!("/web-old failed: Error from server ({reason}): {denied}\n");
+        assert!(stderr.contains(&failed) && stderr.contains("0 changed, 0 skipped, 1 failed"), "{stderr}");
+    }
+}
+
+#[test]
 fn another_object_of_the_name_is_not_touched() {
     let store = mixed();
     let server = store.serve(|store, request| {

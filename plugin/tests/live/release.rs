@@ -106,6 +106,17 @@ fn force_overrides_our_webhook_only_where_that_denies() {
 }
 
 #[test]
+fn a_try_that_finds_another_version_promises_nothing() {
+    let server = going().serve(|_, request| (request.method == "PATCH").then(Response::test_failed));
+    let (code, stdout, stderr, _backups) = release(&server, &["slice/free", "--dry-run=server"]);
+    assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+    assert!(
+        stderr.contains("slice.eno.azure.io/free has changed since it was looked at, and was not released"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn a_denial_that_force_does_not_override_is_told() {
     let deny = |_: &Store, request: &Request| (request.method == "PATCH").then(|| Response::forbidden(DENIAL));
     let store = going();

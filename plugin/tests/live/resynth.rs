@@ -142,8 +142,7 @@ fn says_what_it_waited_for_in_vain() {
 
 #[test]
 fn a_composition_that_changes_meanwhile_is_not_written() {
-    let server = waiting()
-        .serve(|_, request| (request.method == "PATCH").then(|| Response::status(422, "Invalid", "the test failed")));
+    let server = waiting().serve(|_, request| (request.method == "PATCH").then(Response::test_failed));
     let (code, stdout, stderr) = run(&server, &["resynth", "web", "--yes"]);
     assert_eq!((code, stdout.as_str()), (1, ""));
     assert!(stderr.contains("has changed since it was looked at; nothing was written"), "{stderr}");

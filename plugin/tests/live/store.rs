@@ -99,7 +99,7 @@ impl Store {
         let body: Value = serde_json::from_str(&request.body).unwrap();
         for field in ["uid", "resourceVersion"] {
             if body["preconditions"][field] != object["metadata"][field] {
-                return Response::status(409, "Conflict", "the precondition failed");
+                return Response::precondition_failed(object["metadata"]["name"].as_str().unwrap());
             }
         }
         let dry_run = dry_run || !body["dryRun"].is_null();
@@ -116,8 +116,8 @@ impl Store {
     fn patch(&self, request: &Request, dry_run: bool) -> Response {
         let Some(mut object) = self.get(&request.path) else { return missing(request) };
         let patch: json_patch::Patch = serde_json::from_str(&request.body).unwrap();
-        if let Err(error) = json_patch::patch(&mut object, &patch) {
-            return Response::status(422, "Invalid", &error.to_string());
+        if json_patch::patch(&mut object, &patch).is_err() {
+            return Response::test_failed();
         }
         self.keep(request, object, dry_run)
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use http::{HeaderValue, header};
 use json_patch::Patch;
 use kube::Client;
-use kube::core::Request;
 use kube::core::params::{DeleteParams, Patch as Body, PatchParams, Preconditions};
+use kube::core::{Request, Status};
 use serde::Deserialize;
 
-use super::read::{ReadError, within};
+use super::read::{ReadError, says_missing, within};
 use crate::api::{Kind, Metadata};
 
 /// Asks for the metadata of the answer only: a slice may be a megabyte.
@@ -25,7 +25,7 @@ pub enum Written {
     Done(Option<Box<Metadata>>),
     /// The object did not exist any more: what a delete or a release wanted.
     Gone,
-    /// The object is not the one that was judged (409, 422): look again.
+    /// The object is not the one that was judged: look again.
     Changed,
 }
 
@@ -41,7 +41,8 @@ pub enum Effect {
 /// Deletes the object as it was judged.
 ///
 /// # Errors
-/// [`ReadError`] for all but success, 404, 409 and 422.
+/// [`ReadError`] for all answers but success and those that say that the object is gone or has changed. Admission may refuse
+/// with any code: what says no more than that is an error.
 pub async fn delete<K: Kind>(
     client: &Client,
     judged: &Metadata,
@@ -49,13 +50,14 @@ pub async fn delete<K: Kind>(
     limit: Duration,
 ) -> Result<Written, ReadError> {
     let request = Request::new(K::path(Some(&judged.namespace))).delete(&judged.name, &guarded(judged, effect));
-    send(client, request, limit).await
+    send(client, judged, request, limit).await
 }
 
 /// Deletes a pod as it was judged, at once: its node is not asked, and may still run it.
 ///
 /// # Errors
-/// [`ReadError`] for all but success, 404, 409 and 422.
+/// [`ReadError`] for all answers but success and those that say that the object is gone or has changed. Admission may refuse
+/// with any code: what says no more than that is an error.
 pub async fn delete_pod_at_once(
     client: &Client,
     judged: &Metadata,
@@ -64,7 +66,7 @@ pub async fn delete_pod_at_once(
 ) -> Result<Written, ReadError> {
     let params = DeleteParams { grace_period_seconds: Some(0), ..guarded(judged, effect) };
     let request = Request::new(format!("/api/v1/namespaces/{}/pods", judged.namespace)).delete(&judged.name, &params);
-    send(client, request, limit).await
+    send(client, judged, request, limit).await
 }
 
 fn guarded(judged: &Metadata, effect: Effect) -> DeleteParams {
@@ -81,7 +83,8 @@ fn guarded(judged: &Metadata, effect: Effect) -> DeleteParams {
 /// Patches the object. The patch carries its own `test` operations, as those of [`patch`](crate::patch) do.
 ///
 /// # Errors
-/// [`ReadError`] for all but success, 404, 409 and 422.
+/// [`ReadError`] for all answers but success and those that say that the object is gone or has changed. Admission may refuse
+/// with any code: what says no more than that is an error.
 pub async fn patch<K: Kind>(
     client: &Client,
     judged: &Metadata,
@@ -91,11 +94,12 @@ pub async fn patch<K: Kind>(
 ) -> Result<Written, ReadError> {
     let params = PatchParams { dry_run: effect == Effect::DryRun, ..PatchParams::default() };
     let request = Request::new(K::path(Some(&judged.namespace))).patch(&judged.name, &params, &Body::Json::<()>(patch));
-    send(client, request, limit).await
+    send(client, judged, request, limit).await
 }
 
 async fn send(
     client: &Client,
+    judged: &Metadata,
     request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
     limit: Duration,
 ) -> Result<Written, ReadError> {
@@ -103,12 +107,19 @@ async fn send(
     request.headers_mut().insert(header::ACCEPT, METADATA_ONLY);
     match within(limit, client.request_text(request)).await {
         Ok(answer) => after(&answer).map(Written::Done).map_err(ReadError::Malformed),
-        Err(ReadError::Api(status)) => match status.code {
-            404 => Ok(Written::Gone),
-            409 | 422 => Ok(Written::Changed),
-            _ => Err(ReadError::Api(status)),
-        },
+        Err(ReadError::Api(status)) if says_missing(&status, &judged.name) => Ok(Written::Gone),
+        Err(ReadError::Api(status)) if says_changed(&status) => Ok(Written::Changed),
         Err(error) => Err(error),
+    }
+}
+
+/// A precondition of a delete, or a `test` of a patch, did not hold. The API server gives no more of a reason for the latter
+/// (`NewGenericServerResponse` in k8s.io/apimachinery); its words are all that tells it from a refusal by admission.
+fn says_changed(status: &Status) -> bool {
+    match status.code {
+        409 => status.reason == "Conflict" && status.message.starts_with("Operation cannot be fulfilled on "),
+        422 => status.message == "the server rejected our request due to an error in our request",
+        _ => false,
     }
 }
 
@@ -122,4 +133,33 @@ fn after(answer: &str) -> serde_json::Result<Option<Box<Metadata>>> {
     }
     let answer: Answer = serde_json::from_str(answer)?;
     Ok(answer.metadata.filter(|_| answer.kind != "Status"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_api_servers_own_conflicts_say_that_the_object_has_changed() {
+        let of = |code: u16, reason: &str, message: &str| {
+            let (reason, message) = (reason.to_owned(), message.to_owned());
+            says_changed(&Status { code, reason, message, ..Status::default() })
+        };
+        let conflict = "Operation cannot be fulfilled on resourceslices.eno.azure.io \"a\": the UID in the precondition (1) \
+                        does not match the UID in record (2). The object might have been deleted and then recreated";
+        assert!(of(409, "Conflict", conflict));
+        assert!(of(422, "Invalid", "the server rejected our request due to an error in our request"));
+        for (code, reason, message) in [
+            (409, "Conflict", "admission webhook \"w\" denied the request: not now"),
+            (409, "AlreadyExists", "resourceslices.eno.azure.io \"a\" already exists"),
+            (
+                422,
+                "Invalid",
+                "resourceslices \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+            ),
+            (403, "Forbidden", conflict),
+        ] {
+            assert!(!of(code, reason, message), "{code} {message}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! One live read of all objects of a kind, page by page.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use kube::Client;
@@ -103,12 +104,25 @@ fn listed<K: Kind>(json: &str) -> serde_json::Result<Listed<K>> {
     Ok(Listed { namespace, name, object })
 }
 
+/// What lacks one of these is no list: an empty object would else be a whole list without items.
 #[derive(Deserialize)]
 struct Page<'a> {
-    #[serde(default)]
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
     metadata: PageMetadata,
-    #[serde(borrow, default)]
+    /// Go writes `null` for none.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
     items: Option<Vec<&'a RawValue>>,
+}
+
+impl<'a> Page<'a> {
+    fn read(text: &'a str) -> serde_json::Result<Self> {
+        let page: Self = serde_json::from_str(text)?;
+        if page.kind.ends_with("List") {
+            return Ok(page);
+        }
+        Err(serde::de::Error::custom(format_args!("a {} is no list", page.kind)))
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -143,13 +157,36 @@ async fn pages<T>(
             }
             answer => answer?,
         };
-        let page: Page<'_> = serde_json::from_str(&text).map_err(ReadError::Malformed)?;
+        let page = Page::read(&text).map_err(ReadError::Malformed)?;
         for raw in page.items.unwrap_or_default() {
             items.push(item(raw.get()).map_err(ReadError::Malformed)?);
         }
         selection.continue_token = page.metadata.r#continue.filter(|token| !token.is_empty());
         if selection.continue_token.is_none() {
             return Ok((items, page.metadata.resource_version));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_list_is_not_a_list_without_items() {
+        for none in ["null", "[]"] {
+            let page = format!(r#"{{"kind": "ResourceSliceList", "metadata": {{}}, "items": {none}}}"#);
+            assert_eq!(Page::read(&page).unwrap().items.unwrap_or_default().len(), 0, "{page}");
+        }
+        for other in [
+            "{}",
+            r#"{"error": "login required"}"#,
+            r#"{"kind": "Status", "metadata": {}, "items": []}"#,
+            r#"{"kind": "ResourceSliceList", "metadata": {}}"#,
+            r#"{"kind": "ResourceSliceList", "items": []}"#,
+            r#"{"metadata": {}, "items": []}"#,
+        ] {
+            assert!(Page::read(other).is_err(), "{other}");
         }
     }
 }

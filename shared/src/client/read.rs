@@ -115,7 +115,8 @@ fn cannot_be_a_name(name: &str) -> bool {
     name.starts_with('.') || !name.bytes().all(plain)
 }
 
-fn says_missing(status: &Status, name: &str) -> bool {
+/// Only a 404 that names the object is "missing": the same is said of a kind that is not served, and by proxies.
+pub(super) fn says_missing(status: &Status, name: &str) -> bool {
     status.code == 404
         && status.reason == "NotFound"
         && status.details.as_ref().is_some_and(|details| details.name == name)

@@ -180,6 +180,10 @@ impl Looker {
             )
             .await
             {
+                // Its compositions were read by what the store knew of it: nobody has asked for those of another owner.
+                Ok(Some(live)) if !is_of_the_same(&live.metadata, &slice.metadata) => {
+                    return Looked { slice: live, judgement, outcome: Outcome::Changed };
+                }
                 Ok(Some(live)) => slice = live,
                 Ok(None) => return Looked { slice, judgement, outcome: Outcome::Gone },
                 Err(error) => return Looked { slice, judgement, outcome: Outcome::Failed(error) },
@@ -306,6 +310,12 @@ impl SharedRead<'_> {
             }
         }
     }
+}
+
+/// Is it the same slice, of the same owner?
+fn is_of_the_same(live: &Metadata, known: &Metadata) -> bool {
+    let owner = |of| composition_owner(of).map(|owner| (&owner.name, &owner.uid));
+    live.uid == known.uid && owner(live) == owner(known)
 }
 
 /// Is a live slice kept because a composition needs it?

@@ -31,7 +31,7 @@ impl<'a> Release<'a> {
         let patch = remove_finalizer(metadata, &flags.finalizer).ok_or_else(missing)?;
         let mut release = Release { kind, metadata, patch, writer };
         match release.send(Effect::DryRun).await {
-            Ok(_) => return Ok(release),
+            Ok(written) => return release.taken(&written, assessment),
             Err(error) if !is_our_denial(&error) => return Err(release.failure(&error)),
             // The verdict has changed since it was shown, or the webhook knows more.
             Err(error) if !flags.force => return Err(release.failure(&error).with_code(REFUSED)),
@@ -41,8 +41,16 @@ impl<'a> Release<'a> {
         }
         release.patch = force_finalizer_off(metadata, &flags.finalizer).ok_or_else(missing)?;
         match release.send(Effect::DryRun).await {
-            Ok(_) => Ok(release),
+            Ok(written) => release.taken(&written, assessment),
             Err(error) => Err(release.failure(&error)),
+        }
+    }
+
+    /// Only what was done, if only to try it, is a promise.
+    fn taken(self, tried: &Written, assessment: &Assessment) -> Result<Self, Failure> {
+        match tried {
+            Written::Done(_) | Written::Gone => Ok(self),
+            Written::Changed => Err(super::changed(assessment)),
         }
     }
 

@@ -22,7 +22,7 @@ pub(in crate::cmd) enum State {
 
 /// What is waited for.
 pub(in crate::cmd) struct Waiting {
-    /// Uid of the object.
+    /// Uid of the object; empty where nobody could read it yet.
     pub uid: String,
     /// In one line.
     pub text: String,
@@ -67,6 +67,10 @@ pub(super) fn target(words: &[String]) -> Result<(bool, String), Failure> {
 pub(in crate::cmd) fn of_slice(asked: &Asked<'_>, state: WaitFor) -> State {
     let found = asked.snapshot.seen(asked.namespace, asked.name);
     let metadata = found.map(Seen::metadata);
+    // An answer that is no slice says nothing of whether there is one.
+    if let Some(why) = found.and_then(|seen| seen.unreadable.as_ref().filter(|_| seen.metadata().uid.is_empty())) {
+        return unreadable(asked, why);
+    }
     let Some((seen, metadata)) = found.zip(metadata.filter(|metadata| is_same(asked, &metadata.uid))) else {
         return gone(state);
     };
@@ -100,10 +104,7 @@ pub(in crate::cmd) fn of_composition(asked: &Asked<'_>, state: WaitFor) -> State
     let composition = match compositions.get(asked.name) {
         Lookup::Found(composition) if is_same(asked, &composition.metadata.uid) => composition,
         Lookup::Found(_) | Lookup::Missing => return gone(state),
-        Lookup::Unknown(why) => {
-            let (uid, text) = (asked.uid.unwrap_or_default().to_owned(), format!("it cannot be read: {why}"));
-            return State::Waiting(Waiting { uid, why: vec![text.clone()], text, unreadable: true });
-        }
+        Lookup::Unknown(why) => return unreadable(asked, &why),
     };
     let uid = &composition.metadata.uid;
     match state {
@@ -160,6 +161,11 @@ fn is_same(asked: &Asked<'_>, uid: &str) -> bool {
     asked.uid.is_none_or(|first| first == uid)
 }
 
+fn unreadable(asked: &Asked<'_>, why: &str) -> State {
+    let (uid, text) = (asked.uid.unwrap_or_default().to_owned(), format!("it cannot be read: {why}"));
+    State::Waiting(Waiting { uid, why: vec![text.clone()], text, unreadable: true })
+}
+
 fn gone(state: WaitFor) -> State {
     match state {
         WaitFor::Deleted => State::Reached,
@@ -182,7 +188,40 @@ fn waiting(uid: &str, text: String, blockers: &[Blocker]) -> State {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use eno_shared::api::Metadata;
+
     use super::*;
+    use crate::outbox::Outbox;
+    use crate::snapshot::{Namespaces, Read};
+
+    fn unread(name: &str) -> Snapshot {
+        let metadata = Metadata { namespace: "ns".to_owned(), name: name.to_owned(), ..Metadata::default() };
+        let seen = Seen { unreadable: Some("resourceslice x: no JSON".to_owned()), ..Seen::of_metadata(metadata) };
+        Snapshot {
+            now: jiff::Timestamp::now(),
+            slices: vec![seen],
+            slices_incomplete: None,
+            missing: vec![],
+            namespaces: Namespaces::new(Read::default(), BTreeMap::new()),
+            pods: BTreeMap::new(),
+            outbox: Outbox::default(),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_slice_is_not_taken_for_a_slice_that_is_gone() {
+        let snapshot = unread("x");
+        for (uid, expected) in [(Some("its uid"), "its uid"), (None, "")] {
+            for state in [WaitFor::Deleted, WaitFor::Reconciled] {
+                let asked = Asked { snapshot: &snapshot, namespace: "ns", name: "x", uid };
+                let State::Waiting(waiting) = of_slice(&asked, state) else { panic!("nobody knows: {uid:?}") };
+                assert_eq!((waiting.uid.as_str(), waiting.unreadable), (expected, true));
+                assert_eq!(waiting.text, "it cannot be read: resourceslice x: no JSON");
+            }
+        }
+    }
 
     fn parse(words: &[&str]) -> Result<(bool, String), String> {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();

@@ -141,7 +141,8 @@ impl<I: Listed> List<I> {
             Some(ListUntil::Reconciled) => Some(WaitFor::Reconciled),
             Some(ListUntil::Empty) | None => None,
         };
-        let first = || board.items().map(|(place, item)| (place.clone(), item.uid().to_owned())).collect();
+        let uid = |item: &I| Some(item.uid().to_owned()).filter(|uid| !uid.is_empty());
+        let first = || board.items().map(|(place, item)| (place.clone(), uid(item))).collect();
         let until = state.map(|state| Until::new(state, I::SLICES, first(), feed.snapshot())).transpose()?;
         let turns = board.items().map(|(place, _)| Turn::Added(place.clone())).filter(|_| !watch.watch_only).collect();
         let place = namespace.map_or_else(|| "all namespaces".to_owned(), |namespace| format!("namespace {namespace}"));

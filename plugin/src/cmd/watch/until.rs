@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use eno_shared::Lookup;
 use eno_shared::api::{Composition, Kind as _, ResourceSlice};
 use eno_shared::names::ENO_GROUP;
 
@@ -17,8 +16,8 @@ use crate::snapshot::Snapshot;
 pub(in crate::cmd) struct Until {
     state: WaitFor,
     slices: bool,
-    /// The uid of each object. A namesake that comes later is another one.
-    objects: BTreeMap<Place, String>,
+    /// The uid of each object, once it could be read. A namesake that comes later is another one.
+    objects: BTreeMap<Place, Option<String>>,
     /// Those that are not there yet, and why.
     unmet: BTreeMap<Place, String>,
 }
@@ -31,7 +30,7 @@ impl Until {
     pub(in crate::cmd) fn new(
         state: WaitFor,
         slices: bool,
-        objects: BTreeMap<Place, String>,
+        objects: BTreeMap<Place, Option<String>>,
         snapshot: &Snapshot,
     ) -> Result<Self, Failure> {
         let places: Vec<Place> = objects.keys().cloned().collect();
@@ -53,14 +52,8 @@ impl Until {
         let Some(Target { kind: kind @ (Kind::Slice | Kind::Composition), name }) = target else {
             return Err(Failure::local("--until is for a resourceslice or a composition: name one"));
         };
-        let slices = *kind == Kind::Slice;
-        let uid = match snapshot.namespaces.compositions(namespace).get(name) {
-            _ if slices => snapshot.seen(namespace, name).map(|seen| seen.metadata().uid.clone()),
-            Lookup::Found(composition) => Some(composition.metadata.uid.clone()),
-            Lookup::Missing | Lookup::Unknown(_) => None,
-        };
-        let objects = BTreeMap::from([((namespace.to_owned(), name.clone()), uid.unwrap_or_default())]);
-        Until::new(state, slices, objects, snapshot)
+        let objects = BTreeMap::from([((namespace.to_owned(), name.clone()), None)]);
+        Until::new(state, *kind == Kind::Slice, objects, snapshot)
     }
 
     /// Looks again at what has changed.
@@ -73,14 +66,19 @@ impl Until {
     }
 
     fn look(&mut self, snapshot: &Snapshot, place: &Place) -> Result<(), Failure> {
-        let Some(uid) = self.objects.get(place) else { return Ok(()) };
+        let Some(uid) = self.objects.get_mut(place) else { return Ok(()) };
         let (namespace, name) = place;
-        let asked = Asked { snapshot, namespace, name, uid: Some(uid) };
+        let asked = Asked { snapshot, namespace, name, uid: uid.as_deref() };
         let state =
             if self.slices { state::of_slice(&asked, self.state) } else { state::of_composition(&asked, self.state) };
         match state {
             State::Reached => self.unmet.remove(place),
-            State::Waiting(waiting) => self.unmet.insert(place.clone(), waiting.text),
+            State::Waiting(waiting) => {
+                if uid.is_none() {
+                    *uid = Some(waiting.uid).filter(|uid| !uid.is_empty());
+                }
+                self.unmet.insert(place.clone(), waiting.text)
+            }
             State::Never(why) => return Err(Failure::local(format_args!("{}: {why}", self.object(place)))),
         };
         Ok(())
