@@ -23,6 +23,9 @@ use index::{Index, References};
 pub(crate) const PAGE: u32 = 125;
 /// A watch that has failed for so long is not asked for names any more.
 const STALE_AFTER: Duration = Duration::from_secs(60);
+/// A watch that goes on where it was says nothing until something changes. One that is still broken fails again before this:
+/// a request that hangs ends after five minutes, and the longest pause is half a minute.
+const HEALED_AFTER: Duration = Duration::from_secs(400);
 
 /// The names that the watches know.
 #[derive(Clone)]
@@ -42,7 +45,13 @@ struct State {
     index: Index,
     synced: bool,
     attempted: bool,
-    failing_since: Option<Instant>,
+    failing: Option<Failing>,
+}
+
+/// The failures since something was heard last.
+struct Failing {
+    since: Instant,
+    last: Instant,
 }
 
 impl Candidates {
@@ -90,7 +99,14 @@ impl Candidates {
 
 impl State {
     fn is_usable(&self) -> bool {
-        self.synced && self.failing_since.is_none_or(|since| since.elapsed() < STALE_AFTER)
+        self.synced && self.failing.as_ref().is_none_or(|failing| !failing.is_stale(Instant::now()))
+    }
+}
+
+impl Failing {
+    fn is_stale(&self, now: Instant) -> bool {
+        let (lasts, quiet) = (now.duration_since(self.since), now.duration_since(self.last));
+        lasts >= STALE_AFTER && quiet < HEALED_AFTER
     }
 }
 
@@ -130,14 +146,14 @@ impl Scope {
                     compositions = index.len(),
                     "knows which slices compositions refer to"
                 );
-                self.write(|state| *state = State { index, synced: true, attempted: true, failing_since: None });
+                self.write(|state| *state = State { index, synced: true, attempted: true, failing: None });
             }
             Event::Apply(composition) => self.write(|state| {
-                state.failing_since = None;
+                state.failing = None;
                 apply(&mut state.index, &composition);
             }),
             Event::Delete(composition) => self.write(|state| {
-                state.failing_since = None;
+                state.failing = None;
                 state.index.remove(namespace_of(&composition), &composition.name_any());
             }),
         }
@@ -150,7 +166,8 @@ impl Scope {
         );
         self.write(|state| {
             state.attempted = true;
-            state.failing_since.get_or_insert_with(Instant::now);
+            let now = Instant::now();
+            state.failing.get_or_insert(Failing { since: now, last: now }).last = now;
         });
     }
 }
@@ -162,4 +179,20 @@ fn apply(index: &mut Index, composition: &Watched<Composition>) {
 
 fn namespace_of(composition: &Watched<Composition>) -> &str {
     composition.meta().namespace.as_deref().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_is_not_asked_while_it_fails_for_long_and_again_when_it_has_been_quiet() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let is_stale = |last, now| Failing { since: began, last: after(last) }.is_stale(after(now));
+        assert!(!is_stale(0, 59), "a short outage");
+        assert!(is_stale(0, 60), "it has not been heard of since");
+        assert!(is_stale(900, 1_200), "it fails again and again");
+        assert!(!is_stale(0, 400), "one that is still broken would have failed again");
+    }
 }

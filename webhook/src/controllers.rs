@@ -157,7 +157,8 @@ struct Controller {
     suspicions: FuturesUnordered<BoxFuture<'static, Result<HashSet<Key>, Suspicion>>>,
     asked: FuturesUnordered<BoxFuture<'static, resynthesis::Asked>>,
     was_synced: bool,
-    led: bool,
+    /// The term in which it led last.
+    led: Option<u64>,
 }
 
 impl Controller {
@@ -178,7 +179,7 @@ impl Controller {
             suspicions: FuturesUnordered::new(),
             asked: FuturesUnordered::new(),
             was_synced: false,
-            led: false,
+            led: None,
             looker,
             options,
         }
@@ -194,20 +195,21 @@ impl Controller {
 
     /// Leadership was won, renewed or lost.
     fn leadership_changed(&mut self) {
-        let leads = self.leads();
-        self.reporter.leads(leads);
-        match (std::mem::replace(&mut self.led, leads), leads) {
-            (false, true) => self.trigger_all(),
-            (true, false) => {
-                self.queue = Queue::counting(self.reporter.look_again_delays());
-                self.second.clear();
-                self.held.clear();
-                self.brake = Collecting::new(self.options.brake);
-                self.suspicions = FuturesUnordered::new();
-                self.reporter.paused(false);
-            }
-            (true, true) | (false, false) => {}
+        let term = self.looker.leadership.term();
+        self.reporter.leads(term.is_some());
+        let before = std::mem::replace(&mut self.led, term);
+        if before == term {
+            return;
         }
+        if before.is_some() {
+            self.queue = Queue::counting(self.reporter.look_again_delays());
+            self.second.clear();
+            self.held.clear();
+            self.brake = Collecting::new(self.options.brake);
+            self.suspicions = FuturesUnordered::new();
+            self.reporter.paused(false);
+        }
+        self.trigger_all();
     }
 
     /// Asks for a look at these slices. Those who do not lead look at nothing.

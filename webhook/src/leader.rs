@@ -40,15 +40,37 @@ impl Default for Times {
     }
 }
 
+/// What the Lease grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grant {
+    until: Instant,
+    /// Counts the times without a gap: in a gap, things were missed.
+    term: u64,
+}
+
+impl Grant {
+    /// The next one, after that.
+    fn after(before: Option<Self>, until: Instant, last_term: u64) -> Self {
+        let goes_on = before.filter(|before| Instant::now() < before.until);
+        Grant { until, term: goes_on.map_or(last_term + 1, |before| before.term) }
+    }
+}
+
 /// Says whether this process leads.
 #[derive(Clone)]
-pub struct Leadership(watch::Receiver<Option<Instant>>);
+pub struct Leadership(watch::Receiver<Option<Grant>>);
 
 impl Leadership {
     /// May this process write now?
     #[must_use]
     pub fn leads(&self) -> bool {
-        self.0.borrow().is_some_and(|until| Instant::now() < until)
+        self.term().is_some()
+    }
+
+    /// The term in which this process leads, if it does. Another one means that it did not for a while.
+    #[must_use]
+    pub fn term(&self) -> Option<u64> {
+        self.0.borrow().filter(|grant| Instant::now() < grant.until).map(|grant| grant.term)
     }
 
     /// Waits until leadership was won, renewed or lost.
@@ -63,7 +85,7 @@ impl Leadership {
     pub async fn lost(&self) {
         let mut granted = self.0.clone();
         loop {
-            let until = *granted.borrow_and_update();
+            let until = granted.borrow_and_update().map(|grant| grant.until);
             let Some(until) = until.filter(|until| Instant::now() < *until) else { return };
             tokio::select! {
                 () = sleep_until(until) => {}
@@ -78,8 +100,9 @@ impl Leadership {
     /// Always leads: for a process that runs alone, and for tests.
     #[must_use]
     pub fn always() -> Self {
-        let far = Instant::now() + Duration::from_secs(60 * 60 * 24 * 365);
-        Leadership(watch::channel(Some(far)).1)
+        // A hundred years.
+        let until = Instant::now() + Duration::from_secs(60 * 60 * 24 * 365 * 100);
+        Leadership(watch::channel(Some(Grant { until, term: 1 })).1)
     }
 }
 
@@ -89,7 +112,8 @@ pub struct Election {
     name: String,
     identity: String,
     times: Times,
-    granted: watch::Sender<Option<Instant>>,
+    granted: watch::Sender<Option<Grant>>,
+    last_term: u64,
     /// The record of another, and since when it has not changed.
     observed: Option<(LeaseSpec, Instant)>,
 }
@@ -100,7 +124,8 @@ impl Election {
     pub fn new(client: Client, namespace: &str, name: &str, identity: String, times: Times) -> (Self, Leadership) {
         let (granted, outcome) = watch::channel(None);
         let leases = Api::namespaced(client, namespace);
-        let election = Election { leases, name: name.to_owned(), identity, times, granted, observed: None };
+        let election =
+            Election { leases, name: name.to_owned(), identity, times, granted, last_term: 0, observed: None };
         (election, Leadership(outcome))
     }
 
@@ -114,7 +139,7 @@ impl Election {
                 Ok(Err(error)) => warn!(%error, lease = %self.name, "cannot renew or ask for the Lease"),
                 Err(_) => warn!(lease = %self.name, "no answer about the Lease in time"),
             }
-            let until = *self.granted.borrow();
+            let until = self.granted.borrow().map(|grant| grant.until);
             let lapse = async {
                 match until {
                     Some(until) => sleep_until(until).await,
@@ -135,8 +160,11 @@ impl Election {
         }
     }
 
-    fn grant(&self, until: Option<Instant>) {
-        let before = self.granted.send_replace(until);
+    fn grant(&mut self, until: Option<Instant>) {
+        let before = *self.granted.borrow();
+        let next = until.map(|until| Grant::after(before, until, self.last_term));
+        self.last_term = next.map_or(self.last_term, |grant| grant.term);
+        self.granted.send_replace(next);
         match (before.is_some(), until.is_some()) {
             (false, true) => info!(identity = %self.identity, lease = %self.name, "leads"),
             (true, false) => info!(identity = %self.identity, lease = %self.name, "does not lead any more"),
@@ -208,5 +236,23 @@ fn won<T>(written: kube::Result<T>) -> kube::Result<bool> {
         Ok(_) => Ok(true),
         Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_grant_that_comes_after_the_last_has_lapsed_is_another_term() {
+        let in_10_s = || Instant::now() + Duration::from_secs(10);
+        let first = Grant::after(None, in_10_s(), 0);
+        tokio::time::advance(Duration::from_secs(9)).await;
+        let renewed = Grant::after(Some(first), in_10_s(), first.term);
+        assert_eq!((first.term, renewed.term), (1, 1));
+        tokio::time::advance(Duration::from_secs(11)).await;
+        // Asked for in time, and granted too late: nobody was told that it had lapsed.
+        assert_eq!(Grant::after(Some(renewed), in_10_s(), renewed.term).term, 2);
+        assert_eq!(Grant::after(None, in_10_s(), renewed.term).term, 2);
     }
 }

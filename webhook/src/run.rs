@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -49,9 +50,13 @@ async fn serve(args: &Serve) -> Result<()> {
     Ok(())
 }
 
+/// For how long nothing may come on a connection on which an answer is waited for. Watches say something each minute
+/// (bookmarks) and end after less than this; one that lost its connection without a word would else wait for ever.
+const SILENCE: Duration = Duration::from_secs(300);
+
 async fn client(kubeconfig: Option<&Path>) -> Result<Client> {
     // kube's errors say their causes themselves.
-    let config = match kubeconfig {
+    let mut config = match kubeconfig {
         Some(path) => {
             let path_shown = path.display();
             let kubeconfig = Kubeconfig::read_from(path)
@@ -64,6 +69,7 @@ async fn client(kubeconfig: Option<&Path>) -> Result<Client> {
             anyhow!("this is not a pod with a service account: {error}\nhint: name a cluster by --kubeconfig FILE")
         })?,
     };
+    (config.read_timeout, config.reset_reader_on_write) = (Some(SILENCE), true);
     Client::try_from(config).context("cannot make a client of the API server")
 }
 

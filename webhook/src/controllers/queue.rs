@@ -226,6 +226,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_look_that_the_queue_does_not_know_of_takes_nothing_out_of_it() {
+        let (mut queue, start) = (Queue::default(), Instant::now());
+        queue.add_at(key("done"), start + Duration::from_secs(5));
+        queue.add_at(key("changed"), start + Duration::from_secs(7));
+        queue.done(&key("done"), None);
+        queue.changed(&key("changed"));
+        assert_eq!(names(&queue.take().await), ["changed"], "at the earlier of both times");
+        assert_eq!(start.elapsed(), FIRST_BACKOFF);
+        assert_eq!(names(&queue.take().await), ["done"]);
+        assert_eq!(start.elapsed(), Duration::from_secs(5));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn our_own_echo_does_not_count() {
         let (mut queue, start) = (Queue::default(), Instant::now());
         queue.add(key("a"));

@@ -76,6 +76,23 @@ fn finds_what_was_deleted_while_nobody_watched() {
 }
 
 #[test]
+fn a_list_that_is_begun_again_before_its_end_counts_from_its_last_beginning() {
+    let (mut store, web) = (store(), composition("web"));
+    for name in ["a", "b", "c"] {
+        see(&mut store, name, &web);
+    }
+    store.slices_relist(&None);
+    see(&mut store, "a", &web);
+    see(&mut store, "new", &web);
+    store.slices_relist(&None);
+    assert!(!store.synced(), "the first list has no end");
+    see(&mut store, "b", &web);
+    let gone = store.slices_listed(&None);
+    assert_eq!(names(gone.into_iter().collect()), ["a", "c", "new"], "only the second list has seen all");
+    assert_eq!(names(store.keys().collect()), ["b"]);
+}
+
+#[test]
 fn a_relist_of_one_namespace_leaves_the_others() {
     let (one, two) = (Some(Arc::from("one")), Some(Arc::from("two")));
     let mut store = Store::new(&[one.clone(), two.clone()]);

@@ -63,6 +63,8 @@ impl Tracker {
     /// A look has ended: this pod has the name now.
     pub fn looked(&mut self, look: &Look, found: &Lookup<Seen>, now: Now) -> Outcome {
         let mut outcome = Outcome::default();
+        // What came meanwhile is newer than what was read, and calls for another look: that one decides whether it lives.
+        let is_overtaken = self.busy.get(&look.place) == Some(&true);
         let pod = found.as_ref().map(|seen| facts(&seen.uid, &seen.record));
         let mut pods = self.pods.remove(&look.place).unwrap_or_default();
         let mut ended = vec![];
@@ -89,7 +91,7 @@ impl Tracker {
                     }
                 }
                 PodVerdict::Record | PodVerdict::Keep => {
-                    found.found().is_none_or(|seen| followed.lives(&seen.record, now))
+                    found.found().is_none_or(|seen| is_overtaken || followed.lives(&seen.record, now))
                 }
                 PodVerdict::Retry(why) => {
                     followed.failed(now);

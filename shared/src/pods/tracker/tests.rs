@@ -170,6 +170,19 @@ fn what_comes_up_during_a_look_calls_for_another() {
 }
 
 #[test]
+fn a_pod_that_went_during_a_look_that_saw_it_live_is_looked_at_again() {
+    let mut tracker = following([pod("p", "u")]);
+    tracker.hinted(&Place::new("a", "p"), Some("u"), at(1));
+    tracker.sweep(at(5));
+    let look = take(&mut tracker, 5);
+    tracker.seen(pod("p", "u").deleting().seen(), at(6));
+    tracker.gone(pod("p", "u").deleting().seen(), at(7));
+    // The read was made before all of that.
+    assert_eq!(tracker.looked(&look, &Lookup::Found(pod("p", "u").seen()), at(8)), Outcome::default());
+    assert_eq!(causes(&looked(&mut tracker, Lookup::Missing, 8)), [(DestroyCause::Gone, "u")]);
+}
+
+#[test]
 fn what_only_a_list_lacks_takes_two_misses() {
     let mut tracker = following([pod("p", "u"), pod("q", "v")]);
     assert_eq!(list(&mut tracker, [pod("q", "v")], 10), Listed::Lacks(1));

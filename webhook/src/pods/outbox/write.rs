@@ -1,6 +1,7 @@
 //! One write of a shard, guarded by the version that it changes.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use eno_shared::names::{OUTBOX_LABEL, OUTBOX_SHARD, WEBHOOK_NAME};
 use eno_shared::pods::outbox;
@@ -11,8 +12,12 @@ use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
 use kube::{Api, ResourceExt};
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::plan::Batch;
+
+/// How long a write may take.
+const REQUEST: Duration = Duration::from_secs(10);
 
 /// What is expected of a shard as it is stored.
 #[derive(Debug, Clone)]
@@ -41,6 +46,9 @@ pub(super) enum WriteError {
     NotAsWritten(Option<Version>),
     #[error(transparent)]
     Refused(#[from] kube::Error),
+    /// It was made or not: the next one finds out.
+    #[error("no answer from the API server in {} s", REQUEST.as_secs())]
+    NoAnswer,
 }
 
 impl WriteError {
@@ -48,7 +56,7 @@ impl WriteError {
     pub(super) fn found(&self) -> Option<Option<Version>> {
         match self {
             WriteError::NotAsWritten(found) => Some(found.clone()),
-            WriteError::Refused(_) => None,
+            WriteError::Refused(_) | WriteError::NoAnswer => None,
         }
     }
 }
@@ -78,10 +86,13 @@ impl Writer {
         let (api, name) = (self.api.clone(), format!("{}{}", self.prefix, batch.shard));
         let annotations = self.annotations.clone();
         let write = async move {
-            let result = match version {
-                Some(version) => change(&api, &name, &version, &batch).await.map(Some),
-                None => create(&api, &name, annotations, &batch).await,
+            let written = async {
+                match version {
+                    Some(version) => change(&api, &name, &version, &batch).await.map(Some),
+                    None => create(&api, &name, annotations, &batch).await,
+                }
             };
+            let result = timeout(REQUEST, written).await.unwrap_or_else(|_| Err(WriteError::NoAnswer));
             Written { batch, result }
         };
         write.boxed()

@@ -17,6 +17,7 @@ use crate::pods::watch::{Said, What};
 const LIST_AGAIN: Duration = Duration::from_secs(5);
 
 /// A list that is not believed yet.
+#[derive(Debug)]
 pub(super) enum Doubt {
     /// Of pods: it lacks too many.
     Pods(Scope),
@@ -93,7 +94,7 @@ impl Session {
     pub(super) fn is_another_cluster(&mut self, doubt: Doubt, cluster: Result<String>) -> bool {
         match (doubt, cluster) {
             (_, Ok(cluster)) if cluster != self.cluster => return true,
-            (Doubt::Pods(scope), _) => self.watches.begin(scope, LIST_AGAIN),
+            (Doubt::Pods(scope), Ok(_)) => self.watches.begin(scope, LIST_AGAIN),
             // The list that is being read by now will be doubted, too.
             (Doubt::Namespaces, Ok(_)) if !self.namespaces.is_whole() => {}
             (Doubt::Namespaces, Ok(_)) => {
@@ -102,9 +103,10 @@ impl Session {
                 left.iter().for_each(|namespace| self.watches.end(namespace));
                 self.keep_to_watches();
             }
-            (Doubt::Namespaces, Err(error)) => {
-                debug!(error = format!("{error:#}"), "the list of namespaces is not believed yet");
-                self.doubt(Doubt::Namespaces, LIST_AGAIN);
+            // Nobody knows yet which cluster it is of.
+            (doubt, Err(error)) => {
+                debug!(error = format!("{error:#}"), ?doubt, "a list is not believed yet");
+                self.doubt(doubt, LIST_AGAIN);
             }
         }
         false
