@@ -4,8 +4,10 @@ use anyhow::{Context, Result, ensure};
 use eno_tests::cluster::{Cluster, Output};
 use eno_tests::controlplane::{ControlPlane, Options};
 use eno_tests::crds;
+use eno_tests::eno::Eno;
 use eno_tests::netns::{self, Netns};
 use eno_tests::plugin::eno;
+use eno_tests::standin::Parts;
 use eno_tests::webhook::{Guarded, WebhookOptions};
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
@@ -159,5 +161,43 @@ async fn pods(ground: &Guarded) -> Result<()> {
         let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
         ground.cluster().set_status(&pod, &status).await?;
     }
+    Ok(())
+}
+
+/// While an API server starts, it may not know of CRDs yet: a namespace that is being deleted is taken for empty then, and goes
+/// without what is in it. Here it is made to go so.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_what_is_left_in_namespaces_that_are_gone_and_the_way_out_works() -> Result<()> {
+    let mut ground = Guarded::new("doctor-stranded").await?;
+    ground.live("web", 1).await?;
+    ground.control(&[]).await?;
+    let (name, cluster) = (ground.name().to_owned(), ground.cluster().clone());
+    let (_, whole) = doctor(&ground, &[]).await?;
+    expect(&whole, &[("NAMESPACES", "passed", "of 1 namespaces with slices or compositions, all exist")])?;
+
+    let namespaces = cluster.api("v1", "Namespace", None);
+    namespaces.delete(&name, &DeleteParams::default()).await?;
+    let finalize =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {"finalizers": []}});
+    let path = format!("/api/v1/namespaces/{name}/finalize");
+    let finalized = http::Request::put(path).header("content-type", "application/json");
+    cluster.client().request::<Value>(finalized.body(finalize.to_string().into_bytes())?).await?;
+    ensure!(namespaces.get_metadata_opt(&name).await?.is_none(), "the namespace is there");
+
+    let output = eno(&cluster, &["doctor", "-o", "json"]).await?;
+    let list = checks(&output)?;
+    let found = list.iter().find(|check| check["id"] == "NAMESPACES").context("no check NAMESPACES")?;
+    let told = found["details"].to_string();
+    let next = format!("kubectl delete compositions --all -n {name}");
+    ensure!(
+        found["outcome"] == "warning" && told.contains(&format!("{name}: 1 compositions, 1 slices: {next}")),
+        "{found}"
+    );
+
+    let eno = Eno::start(&cluster, None, &[&name], Parts::ALL).await?;
+    let deleted = cluster.kubectl(&["delete", "compositions", "--all", "-n", &name, "--timeout=60s"]).await?;
+    deleted.success()?;
+    ground.gone("web-0").await?;
+    drop(eno);
     Ok(())
 }

@@ -8,6 +8,7 @@ mod check;
 mod controllers;
 pub(super) mod glance;
 mod id;
+mod namespaces;
 mod probe;
 mod rights;
 mod slices;
@@ -138,6 +139,10 @@ impl Doctor<'_> {
         checks.push(match &snapshot {
             Ok(snapshot) => slices::terminating(snapshot),
             Err(why) => Check::skipped(Id::SlicesTerminating, why.clone()),
+        });
+        checks.push(match &snapshot {
+            Ok(snapshot) => namespaces::stranded(cluster, snapshot, &labels).await,
+            Err(why) => Check::skipped(Id::Namespaces, why.clone()),
         });
         checks.extend([read, write]);
         checks

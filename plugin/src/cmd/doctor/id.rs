@@ -17,13 +17,14 @@ pub(super) enum Id {
     ProbeDeny,
     ProbeAllow,
     SlicesTerminating,
+    Namespaces,
     RightsRead,
     RightsWrite,
 }
 
 impl Id {
     /// All, in the order in which they are shown.
-    pub(super) const ALL: [Id; 14] = [
+    pub(super) const ALL: [Id; 15] = [
         Id::Api,
         Id::Crds,
         Id::EnoController,
@@ -36,6 +37,7 @@ impl Id {
         Id::ProbeDeny,
         Id::ProbeAllow,
         Id::SlicesTerminating,
+        Id::Namespaces,
         Id::RightsRead,
         Id::RightsWrite,
     ];
@@ -54,6 +56,7 @@ impl Id {
             Id::ProbeDeny => "PROBE-DENY",
             Id::ProbeAllow => "PROBE-ALLOW",
             Id::SlicesTerminating => "SLICES-TERMINATING",
+            Id::Namespaces => "NAMESPACES",
             Id::RightsRead => "RIGHTS-READ",
             Id::RightsWrite => "RIGHTS-WRITE",
         }
@@ -70,7 +73,7 @@ impl Id {
             | Id::WebhookCertificate
             | Id::ProbeDeny
             | Id::ProbeAllow => "webhook",
-            Id::SlicesTerminating => "slices",
+            Id::SlicesTerminating | Id::Namespaces => "slices",
             Id::RightsRead | Id::RightsWrite => "you",
         }
     }
@@ -148,6 +151,13 @@ impl Id {
                  before the webhook stood there, or by force. What the next synthesis no longer\n\
                  contains is orphaned, so that a new synthesis that changes nothing should come\n\
                  first: `kubectl eno resynth`."
+            }
+            Id::Namespaces => {
+                "Compositions and slices in namespaces that do not exist. While an API server\n\
+                 starts, its discovery may lack the kinds of CRDs: Kubernetes then takes a\n\
+                 namespace that is being deleted for empty, and lets it go without what is in\n\
+                 it. Nobody will delete that, and its resources stay.\n\
+                 Delete the compositions: Eno cleans up then, as in any namespace."
             }
             Id::RightsRead => {
                 "What this plugin reads, by SelfSubjectAccessReview: slices and compositions, and\n\
