@@ -12,14 +12,18 @@ mod reads;
 mod review;
 mod throughput;
 
+use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 
+use crate::bench::performance;
 use crate::cluster::Cluster;
 use crate::controlplane::{ControlPlane, Options};
 use crate::crds;
+use crate::workspace;
 
 pub use contestant::Floor;
 
@@ -62,6 +66,7 @@ impl Webhook {
     pub async fn run(&self) -> Result<()> {
         let parts = if self.parts.is_empty() { Part::value_variants() } else { &self.parts };
         let load = Duration::from_secs(self.seconds);
+        performance::keep_text("machine", &machine().await?)?;
         for part in parts {
             // Each on a control plane of its own: none is to pay for what another has left.
             match part {
@@ -87,6 +92,29 @@ impl Webhook {
         }
         Ok(())
     }
+}
+
+/// What the figures were measured on, and of which commit.
+async fn machine() -> Result<String> {
+    let cpus = fs::read_to_string("/proc/cpuinfo")?;
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).context("no model")?.1;
+    let memory = fs::read_to_string("/proc/meminfo")?;
+    let memory = memory.split_whitespace().nth(1).context("no memory")?.parse::<u64>()? >> 20;
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    let kernel: String = kernel.chars().take_while(|char| char.is_ascii_digit() || *char == '.').collect();
+    let kubernetes = Ground::new().await?.cluster.client().apiserver_version().await?;
+    let git = |args: &[&str]| -> Result<String> {
+        let output = Command::new("git").args(args).current_dir(workspace::root()).output().context("running git")?;
+        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    };
+    Ok(format!(
+        "The last part was measured on {} × {model}, {memory} GiB, Linux {}, Kubernetes {} ({}), at commit {}.\n",
+        std::thread::available_parallelism()?,
+        kernel.trim_end_matches('.'),
+        kubernetes.git_version,
+        kubernetes.go_version,
+        git(&["rev-parse", "--short", "HEAD"])?,
+    ))
 }
 
 /// A control plane with Eno's kinds.

@@ -37,10 +37,10 @@ pub struct Contestant {
     url: String,
     ca: PathBuf,
     pid: u32,
-    _running: Running,
+    running: Running,
 }
 
-#[expect(dead_code, reason = "they are held for their end")]
+#[expect(dead_code, reason = "what they hold ends with them")]
 enum Running {
     Ours(Box<Webhook>),
     Peer(Box<Peer>),
@@ -65,7 +65,7 @@ impl Contestant {
         let webhook = Webhook::start(cluster, options).await?;
         let (url, ca) = (webhook.url().to_owned(), webhook.ca().to_owned());
         let pid = webhook.pid().unwrap_or_default();
-        Ok(Self { name: "ours", url, ca, pid, _running: Running::Ours(Box::new(webhook)) })
+        Ok(Self { name: "ours", url, ca, pid, running: Running::Ours(Box::new(webhook)) })
     }
 
     /// The peer.
@@ -75,7 +75,7 @@ impl Contestant {
     pub async fn peer(cluster: &Cluster) -> Result<Self> {
         let peer = Peer::start(cluster).await?;
         let (url, ca, pid) = (peer.url().to_owned(), peer.ca().to_owned(), peer.pid());
-        Ok(Self { name: "peer", url, ca, pid, _running: Running::Peer(Box::new(peer)) })
+        Ok(Self { name: "peer", url, ca, pid, running: Running::Peer(Box::new(peer)) })
     }
 
     /// The least that any webhook does: TLS and HTTP, by the same libraries as ours. It looks at nothing and says nothing.
@@ -99,7 +99,12 @@ impl Contestant {
         })
         .await?;
         let pid = process.pid();
-        Ok(Self { name: "floor", url, ca, pid, _running: Running::Floor(process, dir) })
+        Ok(Self { name: "floor", url, ca, pid, running: Running::Floor(process, dir) })
+    }
+
+    /// Does it answer at all?
+    pub fn answers(&self) -> bool {
+        !matches!(self.running, Running::Floor(..))
     }
 
     /// Where it listens.

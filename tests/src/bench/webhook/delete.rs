@@ -107,9 +107,10 @@ pub async fn run(cluster: &Cluster) -> Result<()> {
     }
     if let [ours, peer] = histograms.as_slice() {
         for (what, must) in [("0.005", "median < 5 ms: ≥ 50 %"), ("0.025", "p99 < 25 ms: ≥ 99 %")] {
-            let of = |histogram: &Histogram| format!("{:.1} %", 100.0 * histogram.within(what) / histogram.calls);
+            let part = |histogram: &Histogram| 100.0 * histogram.within(what) / histogram.calls;
+            let of = |histogram: &Histogram| format!("{:.1} %", part(histogram));
             let limit = format!("API server's clock: calls of the hook within {} ms", what.parse::<f64>()? * 1000.0);
-            table.row(&[&limit, "", &of(ours), &of(peer), "", must]);
+            table.row(&[&limit, "", &of(ours), &of(peer), "", &performance::must(must, part(ours))?]);
         }
         let mean = |histogram: &Histogram| format!("{:.2} ms", histogram.seconds * 1000.0 / histogram.calls);
         table.row(&["API server's clock: mean of a call of the hook", "", &mean(ours), &mean(peer), "", ""]);

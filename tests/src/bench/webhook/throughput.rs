@@ -56,8 +56,9 @@ pub async fn run(cluster: &Cluster, lasting: Duration) -> Result<()> {
             needed.push(measure(contestant, &review, lasting).await?);
         }
         let [ours, peer, floor] = needed.as_slice() else { bail!("three contestants were called") };
-        let must = |must: Option<f64>, how: &str, digits: usize| {
-            must.map_or(String::new(), |must| format!("{how} {must:.digits$}"))
+        let must = |must: Option<f64>, how: &str, digits: usize, figure: f64| match must {
+            Some(must) => performance::must(&format!("{how} {must:.digits$}"), figure),
+            None => Ok(String::new()),
         };
         let three = |show: fn(&Needed) -> String| [ours, peer, floor].map(show);
         let mut row = |figure: &str, shown: [String; 3], part: f64, must: String| {
@@ -68,13 +69,13 @@ pub async fn run(cluster: &Cluster, lasting: Duration) -> Result<()> {
             "calls a second",
             three(|needed| format!("{:.0}", needed.outcome.rate())),
             ours.outcome.rate() / peer.outcome.rate(),
-            must(rate, "≥", 0),
+            must(rate, "≥", 0, ours.outcome.rate())?,
         );
         row(
             "CPU a call",
             three(|needed| format!("{:.0} µs", needed.cpu.as_secs_f64() * 1e6)),
             ratio(ours.cpu, peer.cpu),
-            must(cpu, "≤", 2),
+            must(cpu, "≤", 2, ratio(ours.cpu, peer.cpu))?,
         );
         let p99 = |needed: &Needed| needed.outcome.times.percentile(99);
         row(
@@ -84,13 +85,13 @@ pub async fn run(cluster: &Cluster, lasting: Duration) -> Result<()> {
                 format!("{:.1}, {:.1} ms", millis(50), millis(99))
             }),
             ratio(p99(ours), p99(peer)),
-            must(Some(0.5), "p99 ≤", 1),
+            must(Some(0.5), "p99 ≤", 1, ratio(p99(ours), p99(peer)))?,
         );
         row(
             "peak memory",
             three(|needed| format!("{:.0} MiB", needed.peak)),
             ours.peak / peer.peak,
-            must(Some(0.4), "≤", 1),
+            must(Some(0.4), "≤", 1, ours.peak / peer.peak)?,
         );
     }
     performance::keep("throughput", &table)
