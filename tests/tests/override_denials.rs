@@ -16,23 +16,6 @@ const SLICES: &str = "resourceslices.eno.azure.io";
 const COMPOSITIONS: &str = "compositions.eno.azure.io";
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Lets a user do this in the namespace, as the denial says: a role, and bound.
-async fn grant(ground: &Guarded, user: &str, verbs: &[&str], resource: &str) -> Result<()> {
-    let role = format!("{user}-{}-{resource}", verbs.join("-"));
-    let (to, of) = (format!("--verb={}", verbs.join(",")), format!("--resource={resource}"));
-    ground.kubectl(&["create", "role", &role, &to, &of]).await?.success()?;
-    let (role_flag, user_flag) = (format!("--role={role}"), format!("--user={user}"));
-    ground.kubectl(&["create", "rolebinding", &role, &role_flag, &user_flag]).await?.success()?;
-    let who = format!("--as={user}");
-    eventually("the right to hold", LIMIT, async || {
-        for verb in verbs {
-            ground.kubectl(&["auth", "can-i", verb, resource, &who]).await?.success()?;
-        }
-        Ok(())
-    })
-    .await
-}
-
 /// Marks an object with its own uid, or with another.
 async fn mark(ground: &Guarded, resource: &str, object: &DynamicObject, uid: &str) -> Result<()> {
     let annotation = format!("{FORCE_ANNOTATION}={uid}");
@@ -64,7 +47,7 @@ async fn the_event(ground: &Guarded, about: &DynamicObject) -> Result<Value> {
 async fn refuses_an_override_without_the_right_and_says_what_to_grant() -> Result<()> {
     let ground = Guarded::new("no-right").await?;
     ground.live("web", 1).await?;
-    grant(&ground, "alice", &["get", "delete"], SLICES).await?;
+    ground.grant("alice", "get,delete", SLICES).await?;
     let slice = ground.slice("web-0").await?;
     let uid = slice.uid().context("it has a uid")?;
     mark(&ground, SLICES, &slice, &uid).await?;
@@ -87,8 +70,8 @@ async fn refuses_an_override_without_the_right_and_says_what_to_grant() -> Resul
 async fn grants_an_override_with_the_right_and_tells_everyone() -> Result<()> {
     let mut ground = Guarded::new("right").await?;
     ground.live("web", 1).await?;
-    grant(&ground, "alice", &["get", "delete"], SLICES).await?;
-    grant(&ground, "alice", &["force"], SLICES).await?;
+    ground.grant("alice", "get,delete", SLICES).await?;
+    ground.grant("alice", "force", SLICES).await?;
     let slice = ground.slice("web-0").await?;
     let refused = ground.delete_slice("web-0", &["--as=alice"]).await?;
     assert!(!denial(&refused, "slices-delete")?.contains(FORCE_ANNOTATION), "the right alone is not a wish");
@@ -150,15 +133,15 @@ async fn forces_updates_by_an_annotation_that_comes_with_them() -> Result<()> {
     );
     forced.success()?;
 
-    grant(&ground, "bob", &["get", "patch"], COMPOSITIONS).await?;
+    ground.grant("bob", "get,patch", COMPOSITIONS).await?;
     let of_composition = strip(web.uid());
     let args = ["patch", COMPOSITIONS, "web", "--type=merge", "--as=bob", "--patch", &of_composition];
     let message = denial(&ground.kubectl(&args).await?, "compositions-update")?;
     assert!(message.contains(&format!("bob may not force {COMPOSITIONS}")), "{message}");
     // The right on slices is none on compositions.
-    grant(&ground, "bob", &["force"], SLICES).await?;
+    ground.grant("bob", "force", SLICES).await?;
     denial(&ground.kubectl(&args).await?, "compositions-update")?;
-    grant(&ground, "bob", &["force"], COMPOSITIONS).await?;
+    ground.grant("bob", "force", COMPOSITIONS).await?;
     let forced = ground.kubectl(&args).await?;
     assert!(warnings(&forced).concat().contains("forced by bob"), "{}", forced.stderr);
     forced.success()?;

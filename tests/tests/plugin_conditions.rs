@@ -10,7 +10,6 @@ use anyhow::{Context, Result, ensure};
 use eno_tests::cluster::{Cluster, Output};
 use eno_tests::controlplane::{ControlPlane, Options};
 use eno_tests::crds;
-use eno_tests::eventually::eventually;
 use eno_tests::fixtures::{composition, config_map, reconciled_states, reconciled_synthesis, slice};
 use eno_tests::plugin::{eno, eno_with, shell};
 use eno_tests::webhook::Guarded;
@@ -18,8 +17,6 @@ use eno_tests::workspace;
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-const LIMIT: Duration = Duration::from_secs(30);
 
 /// A call of each command that reads; `doctor` is apart, since what it finds is no failure of its own.
 const READING: [&[&str]; 10] = [
@@ -64,13 +61,7 @@ async fn with_few_rights_each_says_what_it_could_not_see() -> Result<()> {
     let ground = Guarded::unguarded("few-rights").await?;
     let web = ground.live("web", 1).await?;
     ground.garbage(&web, "garbage").await?;
-    let role = ["create", "role", "look", "--verb=get,list,watch", "--resource=resourceslices.eno.azure.io"];
-    ground.kubectl(&role).await?.success()?;
-    ground.kubectl(&["create", "rolebinding", "look", "--role=look", "--user=eve"]).await?.success()?;
-    eventually("the right to hold", LIMIT, async || {
-        ground.kubectl(&["auth", "can-i", "list", "resourceslices.eno.azure.io", "--as=eve"]).await?.success()
-    })
-    .await?;
+    ground.grant("eve", "get,list,watch", "resourceslices.eno.azure.io").await?;
     for command in READING {
         let output = eno(ground.cluster(), &[command, &["-n", ground.name(), "--as=eve"]].concat()).await?;
         let told = told(&output);

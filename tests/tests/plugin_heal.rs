@@ -79,6 +79,13 @@ async fn restore_ends_a_deletion_that_waits_for_a_lost_slice() -> Result<()> {
     let checked = plugin::eno(ground.cluster(), &[&args[..], &["--dry-run=server"]].concat()).await?;
     assert!(checked.stderr.contains("the current synthesis of composition web lists it"), "{}", checked.stderr);
     assert_eq!(checked.success()?, "resourceslice.eno.azure.io/web-1 restored (server dry run)\n");
+    for resource in [SLICES, "compositions.eno.azure.io"] {
+        ground.grant("eve", "get,list", resource).await?;
+    }
+    let refused = plugin::eno(ground.cluster(), &[&args[..], &["--yes", "--as=eve"]].concat()).await?;
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let why = "User \"eve\" cannot create resource \"resourceslices\"";
+    assert!(refused.stderr.contains(why) && ground.slice("web-1").await.is_err(), "{}", refused.stderr);
     let restored = plugin::eno(ground.cluster(), &[&args[..], &["--yes"]].concat()).await?;
     assert!(restored.stderr.contains("1 to restore, 1 exist, 0 must not be restored"), "{}", restored.stderr);
     assert_eq!(restored.success()?, "resourceslice.eno.azure.io/web-1 restored\n");

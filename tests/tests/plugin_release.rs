@@ -52,14 +52,8 @@ async fn refuses_what_is_needed_and_forces_it_through_our_webhook() -> Result<()
 #[tokio::test(flavor = "multi_thread")]
 async fn force_takes_the_right_to_force() -> Result<()> {
     let ground = needed("no-force").await?;
-    for (role, verbs, resource) in [
-        ("slices", "get,list,patch", "resourceslices.eno.azure.io"),
-        ("compositions", "get,list", "compositions.eno.azure.io"),
-    ] {
-        let (verbs, resource) = (format!("--verb={verbs}"), format!("--resource={resource}"));
-        ground.kubectl(&["create", "role", role, &verbs, &resource]).await?.success()?;
-        ground.kubectl(&["create", "rolebinding", role, &format!("--role={role}"), "--user=alice"]).await?.success()?;
-    }
+    ground.grant("alice", "get,list,patch", "resourceslices.eno.azure.io").await?;
+    ground.grant("alice", "get,list", "compositions.eno.azure.io").await?;
     let before = ground.slice("web-0").await?;
     let args = ["release", "slice/web-0", "-n", ground.name(), "--yes", "--force", "--no-backup", "--as=alice"];
     let refused = plugin::eno(ground.cluster(), &args).await?;

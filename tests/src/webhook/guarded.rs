@@ -1,5 +1,7 @@
 //! A ground for a story about the webhook: a guarded namespace in which nobody else works.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use eno_shared::names::ENO_API_VERSION;
 use kube::ResourceExt;
@@ -9,8 +11,12 @@ use serde_json::{Value, json};
 use super::{Webhook, WebhookOptions};
 use crate::cluster::{Cluster, Output};
 use crate::crds;
+use crate::eventually::eventually;
 use crate::fixtures::{self, config_map, reconciled_composition, reconciled_states, reconciled_synthesis};
 use crate::namespace::Namespace;
+
+/// How long a new right may take to hold.
+const GRANTED: Duration = Duration::from_secs(30);
 
 /// kubectl's name of slices: DRA has a kind of the same name.
 const SLICES: &str = "resourceslices.eno.azure.io";
@@ -103,6 +109,26 @@ impl Guarded {
     /// As for [`Guarded::kubectl`].
     pub async fn kubectl_with(&self, args: &[&str], input: &str) -> Result<Output> {
         self.cluster.kubectl_with(&[&["--namespace", self.name()], args].concat(), input).await
+    }
+
+    /// Gives a user these rights in its namespace, and waits until they hold.
+    ///
+    /// # Errors
+    /// The server refuses it.
+    pub async fn grant(&self, user: &str, verbs: &str, resource: &str) -> Result<()> {
+        let role = format!("{user}-{}-{resource}", verbs.replace(',', "-"));
+        let (verbs_flag, resource_flag) = (format!("--verb={verbs}"), format!("--resource={resource}"));
+        self.kubectl(&["create", "role", &role, &verbs_flag, &resource_flag]).await?.success()?;
+        let (role_flag, user_flag) = (format!("--role={role}"), format!("--user={user}"));
+        self.kubectl(&["create", "rolebinding", &role, &role_flag, &user_flag]).await?.success()?;
+        let who = format!("--as={user}");
+        eventually("the right to hold", GRANTED, async || {
+            for verb in verbs.split(',') {
+                self.kubectl(&["auth", "can-i", verb, resource, &who]).await?.success()?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// `kubectl delete` of a slice.

@@ -1,11 +1,8 @@
 //! Nobody may more because the webhook or the plugin is there. What an override needs is in `override_denials.rs`, what the webhook
 //! itself may is in `install/rights.rs`, and what can be sent to its port in `webhook/tests/webhook/attacks.rs`.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result, ensure};
 use eno_tests::controlplane::Component;
-use eno_tests::eventually::eventually;
 use eno_tests::fixtures::slice;
 use eno_tests::manifests::{Manifests, OVERLAYS, list, overlay};
 use eno_tests::plugin;
@@ -14,7 +11,6 @@ use kube::ResourceExt;
 use serde_json::{Value, json};
 
 const SLICES: &str = "resourceslices.eno.azure.io";
-const LIMIT: Duration = Duration::from_secs(30);
 
 fn words<'a>(rule: &'a Value, field: &str) -> impl Iterator<Item = &'a str> {
     list(rule, &format!("/{field}")).iter().filter_map(Value::as_str)
@@ -50,23 +46,6 @@ fn no_role_of_ours_can_grow_or_is_inherited() -> Result<()> {
     Ok(())
 }
 
-/// Gives a user these rights in the namespace.
-async fn grant(ground: &Guarded, user: &str, verbs: &str, resource: &str) -> Result<()> {
-    let role = format!("{user}-{}", resource.split('.').next().unwrap_or_default());
-    let (verbs_flag, resource_flag) = (format!("--verb={verbs}"), format!("--resource={resource}"));
-    ground.kubectl(&["create", "role", &role, &verbs_flag, &resource_flag]).await?.success()?;
-    let (role_flag, user_flag) = (format!("--role={role}"), format!("--user={user}"));
-    ground.kubectl(&["create", "rolebinding", &role, &role_flag, &user_flag]).await?.success()?;
-    let who = format!("--as={user}");
-    eventually("the right to hold", LIMIT, async || {
-        for verb in verbs.split(',') {
-            ground.kubectl(&["auth", "can-i", verb, resource, &who]).await?.success()?;
-        }
-        Ok(())
-    })
-    .await
-}
-
 /// Who may make slices, and no more, has the controllers delete what he made himself, and nothing else.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_may_more_because_the_webhook_is_there() -> Result<()> {
@@ -74,7 +53,7 @@ async fn nobody_may_more_because_the_webhook_is_there() -> Result<()> {
     let web = ground.live("web", 1).await?;
     let needed = ground.slice("web-0").await?;
     ground.guard_with(WebhookOptions { controllers: "*", ..WebhookOptions::default() }).await?;
-    grant(&ground, "mallory", "create,get,list", SLICES).await?;
+    ground.grant("mallory", "create,get,list", SLICES).await?;
 
     // A slice that claims the name of the needed one, by all that he can write.
     let mut forged = slice(&web, "forged", "an-old-synthesis", &[]);
@@ -104,7 +83,7 @@ async fn the_plugin_does_nothing_that_its_user_may_not() -> Result<()> {
     ground.old_enough("garbage").await?;
     let garbage = ground.slice("garbage").await?;
     for resource in [SLICES, "compositions.eno.azure.io", "symphonies.eno.azure.io"] {
-        grant(&ground, "eve", "get,list", resource).await?;
+        ground.grant("eve", "get,list", resource).await?;
     }
     for command in [&["cleanup", "--yes"][..], &["resynth", "web", "--yes"]] {
         let output = plugin::eno(ground.cluster(), &[command, &["-n", ground.name(), "--as=eve"]].concat()).await?;
