@@ -7,7 +7,8 @@
 //! ```
 //! - [`stage`] sets it up: a control plane, two replicas of the manifests' Deployment as a kubelet would keep them ([`fleet`]), Eno.
 //! - [`actors`] act at random, by a seed. [`fault`] is the table of faults, [`schedule`] says when they strike.
-//! - [`witness`] and [`truth`] say what was lost, [`ledger`] what failed for no reason, [`audit`] what passed unasked.
+//! - [`witness`] and [`truth`] say what was lost, [`ledger`] what failed for no reason, [`audit`] what passed unasked,
+//!   [`history`] how it came to that.
 //!
 //! # What must hold
 //! 1. No slice that is needed is deleted, begins to be, or loses its finalizer; no composition goes before its resources.
@@ -21,6 +22,7 @@ pub mod audit;
 pub mod fault;
 mod faults;
 pub mod fleet;
+pub mod history;
 mod impostor;
 pub mod ledger;
 mod pump;
@@ -31,6 +33,7 @@ pub mod truth;
 pub mod wire;
 pub mod witness;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +51,7 @@ use crate::manifests::ground::on_a_new_cluster;
 use crate::workspace;
 use actors::Actors;
 use fault::{Fault, Pace, Strike};
+use history::is_named_after;
 use report::Report;
 use schedule::Step;
 use stage::{Stage, TARGETS};
@@ -97,6 +101,8 @@ impl Chaos {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
         println!("seed {seed}");
         let mut rng = Rng::with_seed(seed);
+        let again = again(seed, self.minutes, &self.fault);
+        let is_table = matches!(self.fault.as_slice(), [Faults(all)] if all.len() == Fault::value_variants().len());
         let named: Vec<Fault> = self.fault.into_iter().flat_map(|faults| faults.0).collect();
         let steps: Box<dyn Iterator<Item = Step> + Send> = match named.is_empty() {
             true => {
@@ -108,8 +114,27 @@ impl Chaos {
         };
         let report = run(rng, steps).await.with_context(|| format!("seed {seed}"))?;
         println!("{report}");
-        report.verdict().with_context(|| format!("again: cargo xtask chaos --seed {seed}"))
+        if is_table {
+            report.keep()?;
+        }
+        report.verdict().with_context(|| format!("again: {again}"))
     }
+}
+
+/// The command that lets the same strike again.
+fn again(seed: u64, minutes: u64, faults: &[Faults]) -> String {
+    let mut again = format!("cargo xtask chaos --seed {seed}");
+    if faults.is_empty() {
+        again += &format!(" --minutes {minutes}");
+    }
+    for Faults(faults) in faults {
+        let name = match faults.as_slice() {
+            [one] => one.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned()),
+            _ => "all".to_owned(),
+        };
+        again += &format!(" --fault {name}");
+    }
+    again
 }
 
 /// The program that is tried, in the profile of this one.
@@ -144,7 +169,8 @@ async fn perform(stage: &Arc<Stage>, mut rng: Rng, steps: impl Iterator<Item = S
         sleep(step.calm).await;
         println!("{:?}", step.faults);
         let before = stage.ledger.sums();
-        let windows: Vec<_> = step.faults.iter().map(|fault| stage.ledger.open(fault.row().explains)).collect();
+        let windows: Vec<_> =
+            step.faults.iter().map(|fault| stage.ledger.open(fault.row().explains, fault.blinds())).collect();
         let strikes = step.faults.iter().enumerate().map(|(index, fault)| {
             let rng = Rng::with_seed(step.seed.wrapping_add(index as u64));
             fault.strike(Strike { stage, rng, pace: step.pace })
@@ -160,6 +186,9 @@ async fn perform(stage: &Arc<Stage>, mut rng: Rng, steps: impl Iterator<Item = S
     }
     let began = Instant::now();
     let say = |what: &str| println!("{:.0} s: {what}", began.elapsed().as_secs_f64());
+    if let Err(error) = actors.pods.one_is_sure(&stage.ledger).await {
+        stage.ledger.violated(format!("at the end: {error:#}"));
+    }
     let pods = actors.stop().await;
     say("the actors have ended");
     let ended = async {
@@ -183,6 +212,7 @@ async fn end(stage: &Stage, say: impl Fn(&str)) -> Result<()> {
     for town in stage.every_town() {
         stage.eno("Composition", &town).delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
     }
+    stage.forget_what_is_gone().await?;
     eventually("compositions and slices to be gone", GOING, async || {
         for town in stage.every_town() {
             for kind in ["Composition", "ResourceSlice"] {
@@ -199,9 +229,16 @@ async fn end(stage: &Stage, say: impl Fn(&str)) -> Result<()> {
     let resources = stage.cluster.api("v1", "ConfigMap", Some(TARGETS));
     let left = resources.list_metadata(&ListParams::default().labels("composition")).await?.items;
     let overtaken = stage.witness.overtaken();
-    let is_excused = |name: &String| overtaken.iter().any(|of| name.starts_with(&format!("{of}-")));
+    let is_excused = |name: &String| overtaken.iter().any(|of| is_named_after(name, of));
     let names: Vec<_> = left.iter().map(ResourceExt::name_any).filter(|name| !is_excused(name)).collect();
     let never_held = stage.witness.never_held();
+    let log = stage.cluster.audit_log().context("no audit log")?;
+    let of: BTreeSet<_> =
+        names.iter().filter_map(|name| name.split_once('-')).map(|(composition, _)| composition).collect();
+    for composition in of {
+        let history = [stage.witness.history(composition), audit::of(&log, composition)?].concat();
+        eprintln!("Of {composition}, by the store and by the audit log:\n{}", history.join("\n"));
+    }
     ensure!(
         names.is_empty(),
         "{} resources are orphaned: {names:?}; compositions that went before Eno had put its finalizer on: {never_held:?}",
@@ -222,5 +259,6 @@ async fn end(stage: &Stage, say: impl Fn(&str)) -> Result<()> {
     })
     .await?;
     say("all namespaces are gone");
+    eventually("the witness to have seen all", GOING, || stage.witness.has_seen_all()).await?;
     Ok(())
 }

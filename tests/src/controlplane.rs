@@ -172,14 +172,22 @@ impl ControlPlane {
     /// # Errors
     /// etcd does not answer.
     pub async fn compact(&self) -> Result<()> {
+        let now = self.ask_etcd("/v3/kv/range", serde_json::json!({"key": "AA=="})).await?;
+        self.compact_at(now["header"]["revision"].as_str().context("etcd says no revision")?.parse()?).await
+    }
+
+    /// The same of all that was before this revision.
+    ///
+    /// # Errors
+    /// As for [`ControlPlane::compact`].
+    pub async fn compact_at(&self, revision: u64) -> Result<()> {
+        let body = serde_json::json!({"revision": revision.to_string(), "physical": true});
+        self.ask_etcd("/v3/kv/compaction", body).await.map(drop)
+    }
+
+    async fn ask_etcd(&self, path: &str, body: serde_json::Value) -> Result<serde_json::Value> {
         let etcd = Client::try_from(Config::new(self.ports.etcd_url().parse()?))?;
-        let ask = async |path: &str, body: serde_json::Value| -> Result<serde_json::Value> {
-            Ok(etcd.request(http::Request::post(path).body(body.to_string().into_bytes())?).await?)
-        };
-        let now = ask("/v3/kv/range", serde_json::json!({"key": "AA=="})).await?;
-        let revision = now["header"]["revision"].as_str().context("etcd says no revision")?;
-        ask("/v3/kv/compaction", serde_json::json!({"revision": revision, "physical": true})).await?;
-        Ok(())
+        Ok(etcd.request(http::Request::post(path).body(body.to_string().into_bytes())?).await?)
     }
 
     fn run(&mut self, component: Component, flags: Vec<String>) -> Result<()> {

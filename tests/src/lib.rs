@@ -34,6 +34,7 @@ pub mod manifests;
 pub mod modules;
 pub mod namespace;
 pub mod netns;
+pub mod page;
 pub mod peer;
 pub mod picture;
 pub mod plugin;

@@ -1,11 +1,10 @@
 //! docs/performance.md: people write what it says, and each table comes from a run.
 
 use std::fmt::Write;
-use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
-use crate::workspace;
+use crate::page;
 
 /// Where it is.
 const DOCUMENT: &str = "docs/performance.md";
@@ -68,17 +67,7 @@ pub fn keep(part: &str, table: &Table) -> Result<()> {
 /// # Errors
 /// As for [`keep`].
 pub fn keep_text(part: &str, new: &str) -> Result<()> {
-    let path = workspace::root().join(DOCUMENT);
-    let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-    fs::write(&path, placed(&text, part, new)?).with_context(|| format!("writing {}", path.display()))
-}
-
-fn placed(text: &str, part: &str, table: &str) -> Result<String> {
-    let (begin, end) = (format!("<!-- bench webhook {part} -->\n"), format!("<!-- end of {part} -->"));
-    let places = text.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
-    let (before, after) = places.with_context(|| format!("{DOCUMENT} has no place for {part}: {begin}…{end}"))?;
-    ensure!(!after.contains(&begin), "{DOCUMENT} has two places for {part}");
-    Ok(format!("{before}{begin}{table}{end}{after}"))
+    page::put(DOCUMENT, [&format!("<!-- bench webhook {part} -->"), &format!("<!-- end of {part} -->")], new)
 }
 
 #[cfg(test)]
@@ -98,13 +87,5 @@ mod tests {
             assert_eq!(must(text, figure).unwrap().ends_with("missed**"), !holds, "{text}, {figure}");
         }
         assert!(must("little", 1.0).is_err() && must("< much", 1.0).is_err());
-    }
-
-    #[test]
-    fn a_table_replaces_the_one_before_and_nothing_else() {
-        let text = "head\n<!-- bench webhook a -->\nold\n<!-- end of a -->\n\ntail\n";
-        let new = placed(text, "a", "new\n").unwrap();
-        assert_eq!(new, "head\n<!-- bench webhook a -->\nnew\n<!-- end of a -->\n\ntail\n");
-        assert!(placed(text, "b", "").unwrap_err().to_string().contains("no place for b"));
     }
 }

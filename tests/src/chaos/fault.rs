@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use fastrand::Rng;
 use tokio::time::sleep;
 
@@ -46,6 +47,7 @@ pub enum Fault {
     Flood,
     DeletesAtOnce,
     NamespaceDeleted,
+    NamespacesInRestart,
 }
 
 /// What is said of a fault.
@@ -74,6 +76,8 @@ pub struct Pace {
     pub slices: usize,
     /// For how many seconds a Lease holds that another took.
     pub lease: u64,
+    /// The leader, the other replica and both are killed or stopped in turn; else one of these, at random.
+    pub each_replica: bool,
 }
 
 impl Pace {
@@ -85,6 +89,7 @@ impl Pace {
         deletes: 2000,
         slices: 5000,
         lease: 15,
+        each_replica: true,
     };
     /// Many faults, one after the other.
     pub const BRISK: Self = Self {
@@ -94,10 +99,18 @@ impl Pace {
         deletes: 300,
         slices: 500,
         lease: 15,
+        each_replica: false,
     };
     /// As little as shows something.
-    pub const SHORT: Self =
-        Self { hold: (1_500, 1_500), idles: &[2], clocks: &[3600], deletes: 100, slices: 100, lease: 3 };
+    pub const SHORT: Self = Self {
+        hold: (1_500, 1_500),
+        idles: &[2],
+        clocks: &[3600],
+        deletes: 100,
+        slices: 100,
+        lease: 3,
+        each_replica: false,
+    };
 }
 
 /// A fault that strikes.
@@ -161,11 +174,7 @@ impl Fault {
             }
             Fault::ReadsTrickle => row("reads are sent byte by byte", "an answer that says why, in time", &[Retry]),
             Fault::ReadsHang => row("reads hang", "an answer that says why, in time", &[Retry]),
-            Fault::ReadsCut => row(
-                "the webhook does not reach the API server",
-                "an answer that says why; a leader that is cut off stops writing",
-                &[Retry],
-            ),
+            Fault::ReadsCut => row("the webhook does not reach the API server", "an answer that says why", &[Retry]),
             Fault::ReadsIdle => row("the webhook's idle connections are half closed", "no call fails", &[]),
             Fault::ReadsImpostor => row(
                 "another answers in place of the API server, with a certificate of his own",
@@ -173,22 +182,20 @@ impl Fault {
                 &[Retry],
             ),
             Fault::ReplicaKilled => {
-                row("kill -9 of one replica, or of both", "what was decided holds; another leads", &[Unanswered])
+                row("kill -9 of the leader, of the other replica, of both", "one leads again by itself", &[Unanswered])
             }
             Fault::ReplicaStopped => row(
-                "SIGSTOP of one replica, or of both",
-                "a leader that goes on after its time does not write",
+                "SIGSTOP of the leader, of the other replica, of both",
+                "what a leader does that goes on after its time is held to the same rules",
                 &[Unanswered, Retry],
             ),
-            Fault::ApiserverKilled => {
-                row("kill -9 of the API server", "watches begin again where they were, or list", ALL_SYMPTOMS)
-            }
+            Fault::ApiserverKilled => row("kill -9 of the API server", "all is well again by itself", ALL_SYMPTOMS),
             Fault::ApiserverStopped => row("SIGSTOP of the API server", "the same", ALL_SYMPTOMS),
             Fault::EtcdKilled => row("kill -9 of etcd", "the same", ALL_SYMPTOMS),
             Fault::EtcdStopped => row("SIGSTOP of etcd", "the same", ALL_SYMPTOMS),
             Fault::EtcdCompacted => row("etcd forgets all history, again and again", "no call fails", &[]),
             Fault::LeaseTaken => {
-                row("another takes the Lease", "no call fails; nobody writes until it has lapsed, then one does", &[])
+                row("another takes the Lease", "no call fails; when it has lapsed, a replica leads again", &[])
             }
             Fault::RightsRevoked => {
                 row("its right to read is taken, and given back", "an answer that says why", &[Retry])
@@ -215,9 +222,35 @@ impl Fault {
                 "each is denied, or refused for want of an answer: none passes",
                 ALL_SYMPTOMS,
             ),
+            Fault::NamespacesInRestart => row(
+                "the API server is killed while namespaces are being deleted, each with a live composition",
+                "what Kubernetes leaves behind in namespaces that are gone is cleaned up once its compositions are deleted",
+                ALL_SYMPTOMS,
+            ),
             Fault::NamespaceDeleted => {
                 row("a namespace of many slices is deleted", "it goes, by and by; no call fails", &[])
             }
+        }
+    }
+
+    /// How its row of the page begins: all that is known before it strikes.
+    pub fn line(self) -> String {
+        let Row { does, holds, explains } = self.row();
+        let explains = match explains {
+            [] => "none".to_owned(),
+            all if *all == *ALL_SYMPTOMS => "all".to_owned(),
+            some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        };
+        let name = self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned());
+        format!("| `{name}` | {does} | {holds} | {explains} | ")
+    }
+
+    /// May nobody watch, or lead, for a while?
+    pub(super) fn blinds(self) -> bool {
+        match self {
+            Fault::LeaseTaken | Fault::RightsRevoked | Fault::Flood => true,
+            Fault::ReadsDelayed | Fault::ReadsIdle => false,
+            _ => matches!(self.group(), "reads" | "server" | "roll" | "replica"),
         }
     }
 
@@ -225,7 +258,11 @@ impl Fault {
     pub(super) fn group(self) -> &'static str {
         let name = format!("{self:?}");
         match self {
-            Fault::ApiserverKilled | Fault::ApiserverStopped | Fault::EtcdKilled | Fault::EtcdStopped => "server",
+            Fault::ApiserverKilled
+            | Fault::ApiserverStopped
+            | Fault::EtcdKilled
+            | Fault::EtcdStopped
+            | Fault::NamespacesInRestart => "server",
             Fault::ClockWrong | Fault::LogDiskFull | Fault::RollingRestart => "roll",
             Fault::DeletesAtOnce | Fault::NamespaceDeleted | Fault::Flood => "burst",
             Fault::ReplicaKilled | Fault::ReplicaStopped => "replica",
@@ -276,6 +313,7 @@ impl Fault {
             Fault::Flood => bursts::flood(strike).await,
             Fault::DeletesAtOnce => bursts::delete_at_once(strike).await,
             Fault::NamespaceDeleted => bursts::delete_namespace(strike).await,
+            Fault::NamespacesInRestart => bursts::delete_namespaces_in_restart(strike).await,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What became of all calls, and which failures the faults explain.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,16 @@ pub enum Symptom {
     Retry,
     /// The API server could not do it, or did not answer.
     Unserved,
+}
+
+impl fmt::Display for Symptom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Symptom::Unanswered => "unanswered",
+            Symptom::Retry => "to retry",
+            Symptom::Unserved => "unserved",
+        })
+    }
 }
 
 /// How a call ended.
@@ -61,6 +72,8 @@ impl Outcome {
 #[derive(Debug)]
 struct Window {
     explains: &'static [Symptom],
+    /// Nobody may have watched.
+    blinds: bool,
     from: Instant,
     to: Option<Instant>,
 }
@@ -96,6 +109,16 @@ pub struct Sums {
     pub denied: usize,
     /// Those that failed.
     pub failed: BTreeMap<Symptom, usize>,
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} calls", self.calls)?;
+        if self.failed.is_empty() {
+            f.write_str(", 0 failed")?;
+        }
+        self.failed.iter().try_for_each(|(symptom, count)| write!(f, ", {count} {symptom}"))
+    }
 }
 
 impl Sums {
@@ -139,9 +162,9 @@ impl Ledger {
     }
 
     /// From now on such failures are explained, until the returned window is [closed](Ledger::close).
-    pub fn open(&self, explains: &'static [Symptom]) -> usize {
+    pub fn open(&self, explains: &'static [Symptom], blinds: bool) -> usize {
         let mut entries = self.entries();
-        entries.windows.push(Window { explains, from: Instant::now(), to: None });
+        entries.windows.push(Window { explains, blinds, from: Instant::now(), to: None });
         entries.windows.len() - 1
     }
 
@@ -150,10 +173,11 @@ impl Ledger {
         self.entries().windows[window].to = Some(Instant::now());
     }
 
-    /// Was there no fault in that time?
-    pub fn was_calm(&self, from: Instant, to: Instant) -> bool {
+    /// Was there somebody who watched, all of that time?
+    pub fn was_watched(&self, from: Instant, to: Instant) -> bool {
         let entries = self.entries();
-        !entries.windows.iter().any(|window| window.from <= to && window.to.is_none_or(|end| from <= end))
+        let mut blinding = entries.windows.iter().filter(|window| window.blinds);
+        !blinding.any(|window| window.from <= to && window.to.is_none_or(|end| from <= end))
     }
 
     /// The sums so far.
@@ -197,17 +221,32 @@ mod tests {
     #[test]
     fn a_failure_is_explained_by_a_window_of_its_kind_alone() {
         let ledger = Ledger::default();
-        let other = ledger.open(&[Symptom::Unanswered]);
+        let other = ledger.open(&[Symptom::Unanswered], false);
         failed(&ledger);
         ledger.close(other);
         assert_eq!(ledger.verdict().len(), 1, "another kind");
-        let window = ledger.open(&[Symptom::Retry]);
+        let window = ledger.open(&[Symptom::Retry], false);
         failed(&ledger);
         ledger.close(window);
         assert_eq!(ledger.verdict().len(), 1, "explained");
         failed(&ledger);
         assert_eq!(ledger.verdict().len(), 2, "too late");
         assert_eq!(ledger.sums().failed, [(Symptom::Retry, 3)].into());
+    }
+
+    #[test]
+    fn a_time_was_watched_where_no_fault_that_blinds_touches_it() {
+        let ledger = Ledger::default();
+        let harmless = ledger.open(&[], false);
+        let began = Instant::now();
+        assert!(ledger.was_watched(began, began));
+        let blinding = ledger.open(&[], true);
+        let now = Instant::now();
+        assert!(!ledger.was_watched(began, now), "it goes on");
+        ledger.close(blinding);
+        ledger.close(harmless);
+        let after = Instant::now() + Duration::from_millis(1);
+        assert!(!ledger.was_watched(began, after) && ledger.was_watched(after, after));
     }
 
     #[test]

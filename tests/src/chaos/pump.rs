@@ -18,6 +18,15 @@ pub enum Direction {
     Answers,
 }
 
+/// How a direction ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// There are no more bytes.
+    Itself,
+    /// The trouble said so.
+    Trouble,
+}
+
 /// The connection is to be reset, or was.
 #[derive(Debug)]
 pub struct Reset;
@@ -29,13 +38,13 @@ enum Next {
     Other,
 }
 
-/// Carries bytes until there are no more, and says so to the other end.
+/// Carries bytes until there are no more, or the trouble says so, and tells the other end.
 pub async fn pump(
     from: &mut OwnedReadHalf,
     to: &mut OwnedWriteHalf,
     direction: Direction,
     mut trouble: watch::Receiver<Option<Trouble>>,
-) -> Result<(), Reset> {
+) -> Result<End, Reset> {
     let mut buffer = vec![0; 16 * 1024];
     // Bytes since the trouble began.
     let mut passed = 0;
@@ -50,7 +59,7 @@ pub async fn pump(
             Some(Trouble::Cut | Trouble::Impostor) => return Err(Reset),
             Some(Trouble::Reset { after }) if passed >= after => return Err(Reset),
             Some(Trouble::Truncate { after }) if passed >= after && direction == Direction::Answers => {
-                return half_close(to).await;
+                return half_close(to, End::Trouble).await;
             }
             _ => {}
         }
@@ -70,8 +79,8 @@ pub async fn pump(
         };
         match next {
             Next::Other => {}
-            Next::HalfClose => return half_close(to).await,
-            Next::Piece(0) => return half_close(to).await,
+            Next::HalfClose => return half_close(to, End::Trouble).await,
+            Next::Piece(0) => return half_close(to, End::Itself).await,
             Next::Piece(bytes) => {
                 pass(&buffer[..bytes], to, direction, now, &trouble).await?;
                 passed += bytes;
@@ -81,8 +90,8 @@ pub async fn pump(
 }
 
 /// Tells the other end that there are no more bytes this way.
-async fn half_close(to: &mut OwnedWriteHalf) -> Result<(), Reset> {
-    to.shutdown().await.map_err(|_| Reset)
+async fn half_close(to: &mut OwnedWriteHalf, end: End) -> Result<End, Reset> {
+    to.shutdown().await.map(|()| end).map_err(|_| Reset)
 }
 
 async fn pass(

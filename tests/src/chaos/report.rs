@@ -12,6 +12,7 @@ use super::fault::Fault;
 use super::ledger::{Sums, Symptom};
 use super::schedule::Step;
 use super::stage::Stage;
+use crate::page;
 
 /// A report.
 #[derive(Debug, Default)]
@@ -47,17 +48,33 @@ impl Report {
         self.sums = stage.ledger.sums();
         let slices = stage.witness.slices_gone();
         self.summary = format!(
-            "{} calls, {} of them denied; {slices} slices gone, {} deletions of slices let pass by the webhook; {} pods, {} ends told; {} compositions \
-             went in the moment in which their first synthesis ended, {} before Eno had put its finalizer on them",
+            "{} calls, {} of them denied; {slices} slices gone, {} deletions of slices let pass by the webhook; {} writes \
+             of slices by its controllers; {} resources made; {} pods, {} ends told, of {} that must be; {} compositions went in the \
+             moment in which their first synthesis ended, {} before Eno had put its finalizer on them; {} namespaces went before \
+             what was in them",
             self.sums.calls,
             self.sums.denied,
             audit.asked,
+            audit.ours,
+            stage.witness.resources_made(),
             pods.count(),
             stage.receiver.count(),
+            pods.must_be_told(&stage.ledger),
             stage.witness.overtaken().len(),
             stage.witness.never_held().len(),
+            stage.stranded(),
         );
         self.wrong = stage.ledger.verdict();
+        for (count, what) in [
+            (audit.asked, "deletion of a slice was let pass by the webhook"),
+            (audit.ours, "slice was written by the webhook's controllers"),
+            (stage.witness.slices_gone(), "slice went"),
+            (stage.witness.resources_made(), "resource was made"),
+        ] {
+            if count == 0 {
+                self.wrong.push(format!("no {what}: nothing was tried"));
+            }
+        }
         self.wrong.extend(audit.unasked.iter().map(|what| format!("deleted, and nobody was asked: {what}")));
     }
 
@@ -69,6 +86,21 @@ impl Report {
     /// How many calls were made, and how many of them a rule forbade.
     pub fn calls(&self) -> (usize, usize) {
         (self.sums.calls, self.sums.denied)
+    }
+
+    /// Puts what was measured into the page's table of all faults.
+    ///
+    /// # Errors
+    /// The page cannot be written.
+    pub fn keep(&self) -> Result<()> {
+        let mut table =
+            "| fault | what it does | what must hold | explains | measured |\n|---|---|---|---|---|\n".to_owned();
+        for row in &self.rows {
+            let [fault] = row.faults[..] else { bail!("faults that struck together have no row of their own") };
+            let measured = if row.measured.is_empty() { String::new() } else { format!("; {}", row.measured) };
+            table += &format!("{}{}; well after {}{measured} |\n", fault.line(), row.sums, row.well());
+        }
+        page::put("docs/reliability.md", ["<!-- faults -->", "<!-- /faults -->"], &table)
     }
 
     /// Whether all held.
@@ -84,20 +116,26 @@ impl Report {
     }
 }
 
+impl Row {
+    fn well(&self) -> String {
+        self.well.map_or("never".to_owned(), |well| format!("{:.1} s", well.as_secs_f64()))
+    }
+}
+
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.faults.iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<_> = names.map(|name| format!("`{}`", name.get_name())).collect();
         let failed = |symptom: Symptom| self.sums.failed.get(&symptom).copied().unwrap_or_default();
-        let well = self.well.map_or("never".to_owned(), |well| format!("{:.1} s", well.as_secs_f64()));
         write!(
             f,
-            "| {} | {} | {} | {} | {} | {well} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             names.join(", "),
             self.sums.calls,
             failed(Symptom::Unanswered),
             failed(Symptom::Retry),
             failed(Symptom::Unserved),
+            self.well(),
             self.measured
         )
     }

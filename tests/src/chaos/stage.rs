@@ -1,14 +1,15 @@
 //! Where it happens: a control plane, two replicas between wires, Eno, namespaces, and what is known of all of it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
-use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::Api;
-use kube::api::{DeleteParams, DynamicObject};
+use kube::api::{DeleteParams, DynamicObject, ListParams};
 use serde_json::json;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -57,6 +58,7 @@ pub struct Stage {
     pub real_eno: bool,
     towns: std::sync::Mutex<Vec<Town>>,
     founded: AtomicUsize,
+    stranded: std::sync::Mutex<BTreeSet<String>>,
 }
 
 /// A namespace with Eno at work in it.
@@ -64,7 +66,7 @@ struct Town {
     name: String,
     /// Actors leave it alone.
     aside: bool,
-    _eno: Option<Eno>,
+    eno: Option<Eno>,
 }
 
 impl Stage {
@@ -104,12 +106,13 @@ impl Stage {
             real_eno,
             towns: std::sync::Mutex::default(),
             founded: AtomicUsize::new(0),
+            stranded: std::sync::Mutex::default(),
         };
         if real_eno {
             stage.cluster.apply(&real::synthesizer("maker")).await?;
             let netns = stage.ground.lock().await.place().netns;
             let eno = Eno::start(&stage.cluster, Some(&netns), &[], Parts::ALL).await?;
-            stage.towns().push(Town { name: CALM.to_owned(), aside: true, _eno: Some(eno) });
+            stage.towns().push(Town { name: CALM.to_owned(), aside: true, eno: Some(eno) });
         }
         stage.well().await?;
         Ok(stage)
@@ -124,7 +127,9 @@ impl Stage {
     /// # Errors
     /// The server refuses it.
     pub async fn found(&self) -> Result<String> {
-        self.found_town(false).await
+        let name = self.found_aside().await?;
+        self.towns().iter_mut().filter(|town| town.name == name).for_each(|town| town.aside = false);
+        Ok(name)
     }
 
     /// The same, and actors leave it alone.
@@ -132,19 +137,35 @@ impl Stage {
     /// # Errors
     /// As for [`Stage::found`].
     pub async fn found_aside(&self) -> Result<String> {
-        self.found_town(true).await
+        let name = self.found_without_eno().await?;
+        self.start_eno(&name).await?;
+        Ok(name)
     }
 
-    async fn found_town(&self, aside: bool) -> Result<String> {
+    /// The same, and Eno is away until it is [started](Stage::start_eno) there. The real one, which sees all, is not.
+    ///
+    /// # Errors
+    /// As for [`Stage::found`].
+    pub async fn found_without_eno(&self) -> Result<String> {
         let name = format!("town-{}", self.founded.fetch_add(1, Ordering::Relaxed));
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         self.cluster.apply(&namespace).await?;
-        let eno = match self.real_eno {
-            true => None,
-            false => Some(Eno::start(&self.cluster, None, &[&name], Parts::ALL).await?),
-        };
-        self.towns().push(Town { name: name.clone(), aside, _eno: eno });
+        self.towns().push(Town { name: name.clone(), aside: true, eno: None });
         Ok(name)
+    }
+
+    /// Eno goes to work in a namespace, unless it is there.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn start_eno(&self, name: &str) -> Result<()> {
+        if !self.real_eno {
+            let eno = Eno::start(&self.cluster, None, &[name], Parts::ALL).await?;
+            if let Some(town) = self.towns().iter_mut().find(|town| town.name == name) {
+                town.eno = Some(eno);
+            }
+        }
+        Ok(())
     }
 
     /// The namespaces in which actors act.
@@ -157,18 +178,34 @@ impl Stage {
         self.towns().iter().map(|town| town.name.clone()).filter(|name| name != CALM).collect()
     }
 
-    /// Forgets namespaces that are gone, and stops Eno there.
+    /// Forgets namespaces that are gone, and stops Eno there. One that went before what was in it stays, and actors leave it
+    /// alone: Eno, which does not ask for namespaces, goes on in it.
     ///
     /// # Errors
     /// They cannot be read.
     pub async fn forget_what_is_gone(&self) -> Result<()> {
         let namespaces = self.cluster.api("v1", "Namespace", None);
         for name in self.every_town() {
-            if namespaces.get_metadata_opt(&name).await?.is_none() {
+            if namespaces.get_metadata_opt(&name).await?.is_some() {
+                continue;
+            }
+            let mut left = 0;
+            for kind in ["Composition", "ResourceSlice"] {
+                left += self.eno(kind, &name).list_metadata(&ListParams::default()).await?.items.len();
+            }
+            if left == 0 {
                 self.towns().retain(|town| town.name != name);
+            } else if self.stranded.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+                println!("namespace {name} went before {left} compositions and slices in it");
+                self.towns().iter_mut().filter(|town| town.name == name).for_each(|town| town.aside = true);
             }
         }
         Ok(())
+    }
+
+    /// How many namespaces went before what was in them.
+    pub fn stranded(&self) -> usize {
+        self.stranded.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Eno's objects of a kind.
@@ -201,6 +238,25 @@ impl Stage {
         outcome
     }
 
+    /// The process that holds the Lease, where it is one of ours.
+    ///
+    /// # Errors
+    /// The Lease cannot be read.
+    pub async fn leader(&self) -> Result<Option<u32>> {
+        let holder = self.lease().await?.holder_identity.unwrap_or_default();
+        // That of a replica names host, process and a random number.
+        Ok(holder.rsplit('_').nth(1).and_then(|pid| pid.parse().ok()))
+    }
+
+    /// What the Lease says.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub async fn lease(&self) -> Result<LeaseSpec> {
+        let leases = Api::<Lease>::namespaced(self.cluster.client(), WEBHOOK_NAMESPACE);
+        leases.get(WEBHOOK_NAME).await?.spec.context("an empty Lease")
+    }
+
     /// Waits until all is well: replicas are ready and answer, and one of them leads. Returns how long that took.
     ///
     /// # Errors
@@ -208,16 +264,10 @@ impl Stage {
     pub async fn well(&self) -> Result<Duration> {
         let began = Instant::now();
         self.fleet.ready().await?;
-        let leases = Api::<Lease>::namespaced(self.cluster.client(), WEBHOOK_NAMESPACE);
-        let record = async || -> Result<_> {
-            let spec = leases.get(WEBHOOK_NAME).await?.spec.context("an empty Lease")?;
-            Ok((spec.holder_identity.unwrap_or_default(), spec.renew_time.map(|time| time.0)))
-        };
-        let before = eventually("the Lease to be read", WELL, record).await?;
+        let before = eventually("the Lease to be read", WELL, || self.lease()).await?;
         eventually("one replica to lead", WELL, async || {
-            let (holder, renewed) = record().await?;
-            // That of a replica names host, process and a random number.
-            ensure!(holder.contains('_') && renewed != before.1, "{holder:?} has not renewed it since {renewed:?}");
+            let now = self.lease().await?;
+            ensure!(self.leader().await?.is_some() && now.renew_time != before.renew_time, "{now:?} is not renewed");
             Ok(())
         })
         .await?;

@@ -2,9 +2,17 @@
 //! simpler: it knows what was, and need not be careful about what may be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use eno_shared::names::CLEANUP_FINALIZER;
 use serde_json::Value;
+
+/// The synthesis that decides.
+const CURRENT: &str = "currentSynthesis";
+/// A slice lost its finalizer.
+const STRIPPED: &str = "was stripped";
+/// For how long admission may answer: the longest timeout of a webhook, and some time for the write.
+const MOMENT: Duration = Duration::from_secs(15);
 
 /// Where an object is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,8 +47,8 @@ pub struct Change<'a> {
 pub struct Truth {
     slices: BTreeMap<Place, Value>,
     compositions: BTreeMap<Place, Value>,
-    /// Compositions whose first synthesis ended after they were deleted.
-    late: BTreeSet<Place>,
+    /// Compositions whose first synthesis ended after they were deleted, and when.
+    late: BTreeMap<Place, Instant>,
     overtaken: Vec<Place>,
     /// Compositions that Eno has put its finalizer on.
     held: BTreeSet<Place>,
@@ -48,8 +56,8 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Takes the next change, and says what about it must not be.
-    pub fn apply(&mut self, change: Change<'_>) -> Vec<String> {
+    /// Takes the next change, seen at that time, and says what about it must not be.
+    pub fn apply(&mut self, change: Change<'_>, at: Instant) -> Vec<String> {
         let Change { kind, place, object } = change;
         match kind {
             "resourceslices" => {
@@ -59,9 +67,10 @@ impl Truth {
             }
             "compositions" => {
                 let wrong = self.of_composition(&place, object.as_ref());
-                self.note_late(&place, object.as_ref());
+                self.note_late(&place, object.as_ref(), at);
                 self.note_held(&place, object.as_ref());
-                if object.is_none() && self.late.remove(&place) && !wrong.is_empty() {
+                let since = if object.is_none() { self.late.remove(&place) } else { None };
+                if !wrong.is_empty() && since.is_some_and(|since| at.duration_since(since) < MOMENT) {
                     self.compositions.remove(&place);
                     self.overtaken.push(place);
                     return vec![];
@@ -97,11 +106,11 @@ impl Truth {
         }
     }
 
-    fn note_late(&mut self, place: &Place, object: Option<&Value>) {
+    fn note_late(&mut self, place: &Place, object: Option<&Value>, at: Instant) {
         let has_current = |composition: &Value| composition["status"]["currentSynthesis"].is_object();
         let had_none = self.compositions.get(place).is_some_and(|before| !has_current(before));
         if had_none && object.is_some_and(|after| has_current(after) && is_deleting(after)) {
-            self.late.insert(place.clone());
+            self.late.insert(place.clone(), at);
         }
     }
 
@@ -111,13 +120,17 @@ impl Truth {
         let what = match object {
             None => "was lost",
             Some(after) if is_deleting(after) && !is_deleting(before) => "was condemned",
-            Some(after) if has_finalizer(before) && !has_finalizer(after) => "was stripped",
+            Some(after) if has_finalizer(before) && !has_finalizer(after) => STRIPPED,
             Some(_) => return None,
         };
         let of_namespace = self.compositions.iter().filter(|(other, _)| other.namespace == place.namespace);
         let (other, why) = of_namespace.into_iter().find_map(|(other, composition)| {
             let needs = lists(composition, &place.name) && !is_finished(composition);
             let why = match is_deleting(composition) {
+                // Those of the synthesis before are kept, and hold no resources any more.
+                false if what != STRIPPED && names(composition, "previousSynthesis").any(|name| name == place.name) => {
+                    return Some((other, "live"));
+                }
                 false => "live",
                 true if !(has_seen_deletion(composition) && all_deleted(before)) => "not done with it",
                 true => return None,
@@ -134,7 +147,7 @@ impl Truth {
         let current = |composition: &Value| composition["status"]["currentSynthesis"]["uuid"].clone();
         match (before, object) {
             (_, Some(after)) if before.map(current) != Some(current(after)) && !is_deleting(after) => {
-                let lost = names(after).filter(|name| !self.slices.contains_key(&at(name)));
+                let lost = names(after, CURRENT).filter(|name| !self.slices.contains_key(&at(name)));
                 lost.map(|name| format!("slice {}/{name} was lost before its synthesis was current", place.namespace))
                     .collect()
             }
@@ -144,7 +157,8 @@ impl Truth {
                     && has_finalizer(before)
                     && after.is_none_or(|after| !has_finalizer(after)) =>
             {
-                let undone = names(before).filter(|name| self.slices.get(&at(name)).is_some_and(|it| !all_deleted(it)));
+                let undone =
+                    names(before, CURRENT).filter(|name| self.slices.get(&at(name)).is_some_and(|it| !all_deleted(it)));
                 let mut undone: Vec<_> = undone.map(ToOwned::to_owned).collect();
                 if !has_seen_deletion(before) {
                     undone.push("its deletion, which Eno had not seen".to_owned());
@@ -184,13 +198,13 @@ fn has_seen_deletion(composition: &Value) -> bool {
     current["reconciled"].is_string() && observed >= composition["metadata"]["generation"].as_i64()
 }
 
-fn names(composition: &Value) -> impl Iterator<Item = &str> {
-    let slices = composition["status"]["currentSynthesis"]["resourceSlices"].as_array();
+fn names<'a>(composition: &'a Value, synthesis: &str) -> impl Iterator<Item = &'a str> {
+    let slices = composition["status"][synthesis]["resourceSlices"].as_array();
     slices.into_iter().flatten().filter_map(|slice| slice["name"].as_str())
 }
 
 fn lists(composition: &Value, slice: &str) -> bool {
-    names(composition).any(|name| name == slice)
+    names(composition, CURRENT).any(|name| name == slice)
 }
 
 fn all_deleted(slice: &Value) -> bool {
@@ -227,6 +241,10 @@ mod tests {
         json!({"metadata": {"generation": 1, "finalizers": FINALIZERS}, "status": {"currentSynthesis": current}})
     }
 
+    fn apply(truth: &mut Truth, kind: &str, name: &str, object: Option<Value>) -> Vec<String> {
+        truth.apply(Change { kind, place: at(name), object }, Instant::now())
+    }
+
     fn deleting(mut object: Value, generation: i64) -> Value {
         object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
         object["metadata"]["generation"] = json!(generation);
@@ -236,9 +254,9 @@ mod tests {
     /// With these objects at first, what is said of the change.
     fn said(composition: Value, slice: Value, kind: &str, name: &str, object: Option<Value>) -> Vec<String> {
         let mut truth = Truth::default();
-        assert!(truth.apply(Change { kind: "resourceslices", place: at("s"), object: Some(slice) }).is_empty());
-        assert!(truth.apply(Change { kind: "compositions", place: at("c"), object: Some(composition) }).is_empty());
-        truth.apply(Change { kind, place: at(name), object })
+        assert!(apply(&mut truth, "resourceslices", "s", Some(slice)).is_empty());
+        assert!(apply(&mut truth, "compositions", "c", Some(composition)).is_empty());
+        apply(&mut truth, kind, name, object)
     }
 
     #[test]
@@ -286,22 +304,44 @@ mod tests {
         let mut truth = Truth::default();
         let mut bare = composition(&["s"]);
         bare["metadata"]["finalizers"] = json!([]);
-        truth.apply(Change { kind: "compositions", place: at("held"), object: Some(composition(&[])) });
+        apply(&mut truth, "compositions", "held", Some(composition(&[])));
         for name in ["bare", "held"] {
-            truth.apply(Change { kind: "compositions", place: at(name), object: Some(bare.clone()) });
-            truth.apply(Change { kind: "compositions", place: at(name), object: None });
+            apply(&mut truth, "compositions", name, Some(bare.clone()));
+            apply(&mut truth, "compositions", name, None);
         }
         assert_eq!(truth.never_held(), [at("bare")]);
     }
 
     #[test]
-    fn a_synthesis_that_ends_in_the_moment_of_the_end_is_counted() {
+    fn a_slice_of_the_synthesis_before_is_missed_while_its_composition_lives() {
+        let mut next = composition(&["new"]);
+        next["status"]["previousSynthesis"] = json!({"resourceSlices": [{"name": "s"}]});
+        let lost = ["slice ns/s was lost: composition c is live"];
         let mut truth = Truth::default();
+        for name in ["s", "new"] {
+            apply(&mut truth, "resourceslices", name, Some(slice(true)));
+        }
+        assert!(apply(&mut truth, "compositions", "c", Some(next.clone())).is_empty());
+        let mut stripped = slice(true);
+        stripped["metadata"]["finalizers"] = json!([]);
+        assert!(apply(&mut truth, "resourceslices", "s", Some(stripped)).is_empty(), "it holds nothing");
+        assert_eq!(apply(&mut truth, "resourceslices", "s", None), lost);
+        assert!(said(deleting(next, 1), slice(true), "resourceslices", "s", None).is_empty());
+    }
+
+    #[test]
+    fn a_synthesis_that_ends_in_the_moment_of_the_end_is_counted_and_later_it_is_missed() {
         let mut unsynthesized = deleting(composition(&[]), 2);
         unsynthesized["status"] = json!({});
-        for object in [Some(unsynthesized), Some(deleting(composition(&["s"]), 2)), None] {
-            assert!(truth.apply(Change { kind: "compositions", place: at("c"), object }).is_empty());
+        for (passed, wrong) in [(Duration::ZERO, 0), (MOMENT, 1)] {
+            let (mut truth, began) = (Truth::default(), Instant::now());
+            for object in [unsynthesized.clone(), deleting(composition(&["s"]), 2)] {
+                let change = Change { kind: "compositions", place: at("c"), object: Some(object) };
+                assert!(truth.apply(change, began).is_empty());
+            }
+            let gone = Change { kind: "compositions", place: at("c"), object: None };
+            assert_eq!(truth.apply(gone, began + passed).len(), wrong, "after {passed:?}");
+            assert_eq!(truth.overtaken().len(), 1 - wrong);
         }
-        assert_eq!(truth.overtaken(), [at("c")]);
     }
 }

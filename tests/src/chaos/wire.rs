@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::impostor;
-use super::pump::{Direction, Reset, pump};
+use super::pump::{Direction, End, Reset, pump};
 
 /// What happens to the connections of a wire, those that are open and those to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +154,10 @@ impl Shared {
             pump(&mut from_client, &mut to_server, Direction::Requests, trouble.clone()),
             pump(&mut from_server, &mut to_client, Direction::Answers, trouble.clone()),
         );
+        // The client was told before it had said that it has no more: a trouble has done that.
+        if let Ok((_, End::Trouble)) = carried {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         if let Err(Reset) = carried {
             from_client.as_ref().set_zero_linger()?;
             from_server.as_ref().set_zero_linger()?;

@@ -105,6 +105,8 @@ pub fn apiserver(dir: &Path, ports: &Ports, options: &Options) -> Result<Vec<Str
         std::fs::write(dir.join("audit-policy.yaml"), policy.to_string())?;
         flags.push(format!("--audit-policy-file={}", file("audit-policy.yaml")));
         flags.push(format!("--audit-log-path={}", log.display()));
+        // In megabytes; by default it begins anew after 100, and who reads it would miss what came before.
+        flags.push("--audit-log-maxsize=10000".into());
     }
     Ok(flags)
 }

@@ -10,7 +10,7 @@ use kube::api::{DeleteParams, PostParams, Preconditions};
 use serde_json::json;
 
 use super::Actor;
-use crate::chaos::ledger::Outcome;
+use crate::chaos::ledger::{Ledger, Outcome};
 use crate::chaos::stage::{Stage, TARGETS};
 use crate::eventually::eventually;
 
@@ -99,15 +99,41 @@ impl Pods {
                 stage.ledger.violated(format!("the end of pod {} was told, and it lives: {}", pod.name, told.event));
             }
         }
-        // What is born and gone while nobody runs is never told of: a limit.
-        let sure = |pod: &&Pod| pod.gone.is_some_and(|gone| stage.ledger.was_calm(pod.born, gone + NOTED));
-        let sure: Vec<_> = pods.iter().filter(sure).collect();
+        let sure = self.sure(&stage.ledger);
+        ensure!(!sure.is_empty(), "of none of {} pods the end must be told", pods.len());
         eventually("each end of a pod to be told", TOLD, async || {
             let untold: Vec<_> = sure.iter().filter(|pod| stage.receiver.of(&pod.uid).is_empty()).collect();
             ensure!(untold.is_empty(), "{untold:?}");
             Ok(())
         })
         .await
+    }
+
+    /// Those whose end must be told. What is born and gone while nobody runs is never told of: a limit.
+    fn sure(&self, ledger: &Ledger) -> Vec<Pod> {
+        let now = Instant::now();
+        let sure = |pod: &&Pod| {
+            let noted = pod.gone.map(|gone| gone + NOTED).filter(|noted| *noted <= now);
+            noted.is_some_and(|noted| ledger.was_watched(pod.born, noted))
+        };
+        self.all().iter().filter(sure).cloned().collect()
+    }
+
+    /// Waits until there is one whose end must be told.
+    ///
+    /// # Errors
+    /// Pods do not live and end any more.
+    pub(in crate::chaos) async fn one_is_sure(&self, ledger: &Ledger) -> Result<()> {
+        eventually("a pod that lives while all is well", TOLD, async || {
+            ensure!(!self.sure(ledger).is_empty(), "{} pods lived", self.count());
+            Ok(())
+        })
+        .await
+    }
+
+    /// How many ends must be told.
+    pub fn must_be_told(&self, ledger: &Ledger) -> usize {
+        self.sure(ledger).len()
     }
 
     /// How many there were.

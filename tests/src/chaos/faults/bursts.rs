@@ -11,12 +11,14 @@ use kube::api::{DeleteParams, PostParams};
 use kube::{Client, Config};
 use serde_json::json;
 use tokio::net::TcpStream;
+use tokio::time::sleep;
 
 use crate::chaos::fault::Strike;
 use crate::chaos::ledger::Outcome;
-use crate::chaos::stage::{CALM, Stage};
+use crate::chaos::stage::{CALM, Stage, TARGETS};
+use crate::controlplane::Component;
 use crate::eventually::eventually;
-use crate::fixtures::{composition, reconciled_synthesis, slice};
+use crate::fixtures::{composition, reconciled_composition, reconciled_synthesis, slice};
 use crate::netns;
 
 /// Bodies in flight, each of nearly the largest size that is taken.
@@ -26,6 +28,10 @@ const BODY: usize = 7 * 1024 * 1024 - 4096;
 const SILENT: usize = 200;
 /// Writes in flight while slices are made.
 const IN_FLIGHT: usize = 32;
+/// Namespaces that are being deleted when the API server is killed.
+const NAMESPACES: usize = 8;
+/// Time between their deletions: their controller comes back to each after some seconds, and some time is the wrong one.
+const APART: Duration = Duration::from_secs(1);
 /// How long a namespace may take to go: its controller comes again after a minute at most, and then after more.
 const GOING: Duration = Duration::from_secs(600);
 
@@ -133,6 +139,33 @@ pub async fn delete_at_once(strike: &mut Strike<'_>) -> Result<String> {
         stage.ledger.violated(format!("{passed} of {count} deletions at once passed"));
     }
     Ok(format!("{denied} of {count} denied, {} failed, in {:.1} s", count - denied - passed, took.as_secs_f64()))
+}
+
+/// An API server that starts may not know of CRDs yet. The controller of namespaces, which waits for it, then takes a namespace
+/// that is being deleted for empty.
+pub async fn delete_namespaces_in_restart(strike: &mut Strike<'_>) -> Result<String> {
+    let (stage, stranded) = (strike.stage, strike.stage.stranded());
+    let mut towns = vec![];
+    for _ in 0..NAMESPACES {
+        // Were it at work, there would be little left when the API server goes.
+        let town = stage.found_without_eno().await?;
+        reconciled_composition(&stage.cluster, &town, &town.replace('-', ""), TARGETS, 3).await?;
+        towns.push(town);
+    }
+    let namespaces = stage.cluster.api("v1", "Namespace", None);
+    for town in &towns {
+        namespaces.delete(town, &DeleteParams::default()).await.context("deleting a namespace")?;
+        sleep(APART).await;
+    }
+    stage.ground.lock().await.controlplane().kill(Component::KubeApiserver);
+    stage.ground.lock().await.controlplane().revive_apiserver().await?;
+    strike.hold().await;
+    for town in &towns {
+        stage.start_eno(town).await?;
+    }
+    eventually("namespaces to be looked at", GOING, || stage.forget_what_is_gone()).await?;
+    let stranded = stage.stranded() - stranded;
+    Ok(format!("{stranded} of {NAMESPACES} namespaces went before what was in them"))
 }
 
 /// A namespace with many slices is deleted, as `kubectl delete namespace` does.

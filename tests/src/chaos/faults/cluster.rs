@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use eno_shared::names::{WEBHOOK_NAME, WEBHOOK_NAMESPACE};
 use eno_webhook::certificates::signed::{Signed, leaf};
 use jiff::{SignedDuration, Timestamp};
@@ -27,7 +27,9 @@ const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
 pub async fn compact(strike: &mut Strike<'_>) -> Result<String> {
     for _ in 0..COMPACTIONS {
-        strike.stage.ground.lock().await.controlplane().compact().await?;
+        // The witness could not begin again before that.
+        let known = eventually("the witness to have seen all", LIMIT, || strike.stage.witness.has_seen_all()).await?;
+        strike.stage.ground.lock().await.controlplane().compact_at(known).await?;
         strike.hold().await;
     }
     Ok(format!("{COMPACTIONS} compactions"))
@@ -81,7 +83,7 @@ pub async fn end_certificate(strike: &mut Strike<'_>) -> Result<String> {
     eventually("another certificate to be made", LIMIT, async || {
         let data = secrets.get(SECRET).await?.data.unwrap_or_default();
         let now = data.get("tls.crt").map(|crt| crt.0.clone()).unwrap_or_default();
-        anyhow::ensure!(now != ended_text.as_bytes(), "it is the one that has ended");
+        ensure!(now != ended_text.as_bytes(), "it is the one that has ended");
         Ok(())
     })
     .await?;
@@ -98,6 +100,14 @@ pub async fn set_clocks(strike: &mut Strike<'_>) -> Result<String> {
     };
     for seconds in &offsets {
         clock.set(SignedDuration::from_secs(*seconds))?;
+        eventually("the leader to tell another time", LIMIT, async || {
+            let renewed = strike.stage.lease().await?.renew_time.context("nobody leads")?.0;
+            let ahead = renewed.duration_since(Timestamp::now()).as_secs();
+            // The last renewal is some seconds ago.
+            ensure!((ahead - seconds).abs() < (ahead).abs(), "its clock is {ahead} s ahead, not {seconds}");
+            Ok(())
+        })
+        .await?;
         strike.hold().await;
     }
     clock.set(SignedDuration::ZERO)?;

@@ -4,41 +4,75 @@ use anyhow::Result;
 use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 
 use crate::chaos::fault::Strike;
+use crate::chaos::stage::Stage;
 use crate::controlplane::Component;
 
-/// Which replicas: the first, the second, or both.
-fn chosen(strike: &mut Strike<'_>) -> (Option<usize>, &'static str) {
-    match strike.rng.choice([None, Some(0), Some(1)]).flatten() {
-        None => (None, "both replicas"),
-        one => (one, "one replica"),
+/// Which replicas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Leader,
+    Other,
+    Both,
+}
+
+impl Which {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Leader, "the leader"), (Self::Other, "the other one"), (Self::Both, "both replicas")];
+
+    /// The processes of these.
+    async fn pids(self, stage: &Stage) -> Result<Vec<u32>> {
+        let leader = stage.leader().await?;
+        let members = stage.fleet.members().await;
+        let pids = members.iter().filter_map(|member| member.replica.pid());
+        Ok(pids.filter(|pid| self == Self::Both || (self == Self::Leader) == (Some(*pid) == leader)).collect())
+    }
+}
+
+/// One of them at random; where a fault is struck in full, one after the other.
+fn chosen(strike: &mut Strike<'_>) -> Vec<(Which, &'static str)> {
+    match strike.pace.each_replica {
+        true => Which::ALL.to_vec(),
+        false => strike.rng.choice(Which::ALL).into_iter().collect(),
     }
 }
 
 /// `kill -9`. The kubelet starts them again.
 pub async fn kill_replicas(strike: &mut Strike<'_>) -> Result<String> {
-    let (chosen, what) = chosen(strike);
-    for (index, member) in strike.stage.fleet.members().await.iter_mut().enumerate() {
-        if chosen.is_none_or(|chosen| chosen == index) {
-            member.kill();
+    let chosen = chosen(strike);
+    for (which, _) in &chosen {
+        let pids = which.pids(strike.stage).await?;
+        for member in strike.stage.fleet.members().await.iter_mut() {
+            if member.replica.pid().is_some_and(|pid| pids.contains(&pid)) {
+                member.kill();
+            }
         }
+        strike.hold().await;
+        strike.stage.well().await?;
     }
-    strike.hold().await;
-    Ok(what.to_owned())
+    Ok(named(&chosen))
+}
+
+fn named(chosen: &[(Which, &'static str)]) -> String {
+    chosen.iter().map(|(_, what)| *what).collect::<Vec<_>>().join(", ")
 }
 
 /// SIGSTOP, and SIGCONT.
 pub async fn stop_replicas(strike: &mut Strike<'_>) -> Result<String> {
-    let (chosen, what) = chosen(strike);
-    for (index, member) in strike.stage.fleet.members().await.iter().enumerate() {
-        if chosen.is_none_or(|chosen| chosen == index) {
-            member.replica.signal(SIGSTOP)?;
+    let chosen = chosen(strike);
+    for (which, _) in &chosen {
+        let pids = which.pids(strike.stage).await?;
+        for member in strike.stage.fleet.members().await.iter() {
+            if member.replica.pid().is_some_and(|pid| pids.contains(&pid)) {
+                member.replica.signal(SIGSTOP)?;
+            }
         }
+        strike.hold().await;
+        for member in strike.stage.fleet.members().await.iter() {
+            member.replica.signal(SIGCONT)?;
+        }
+        strike.stage.well().await?;
     }
-    strike.hold().await;
-    for member in strike.stage.fleet.members().await.iter() {
-        member.replica.signal(SIGCONT)?;
-    }
-    Ok(what.to_owned())
+    Ok(named(&chosen))
 }
 
 pub async fn kill_apiserver(strike: &mut Strike<'_>) -> Result<String> {

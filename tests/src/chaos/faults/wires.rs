@@ -59,6 +59,10 @@ async fn troubled(strike: &mut Strike<'_>, side: Side, trouble: Trouble) -> Resu
     }
     let of = if chosen.is_none() { "both replicas" } else { "one replica" };
     let ended = count(&strike.stage.fleet, side, Wire::troubled).await.saturating_sub(before);
+    let ends = matches!(trouble, Trouble::Reset { .. } | Trouble::Cut | Trouble::Impostor);
+    if ended == 0 && ends && chosen.is_none() {
+        strike.stage.ledger.violated(format!("{trouble:?} has ended no connection ({side:?}): it did not strike"));
+    }
     Ok(format!("{of}, {ended} connections ended"))
 }
 
@@ -69,6 +73,7 @@ async fn count(fleet: &Fleet, side: Side, of: impl Fn(&Wire) -> usize) -> usize 
 /// Half closes what is idle, and then has all of it used again.
 pub async fn idle(strike: &mut Strike<'_>, side: Side) -> Result<String> {
     let stage = strike.stage;
+    let before = count(&stage.fleet, side, Wire::troubled).await;
     for seconds in strike.pace.idles {
         let idle = Duration::from_secs(*seconds);
         join_all((0..CONNECTIONS).map(|_| stage.ask())).await;
@@ -77,5 +82,9 @@ pub async fn idle(strike: &mut Strike<'_>, side: Side) -> Result<String> {
         join_all((0..CONNECTIONS).map(|_| stage.ask())).await;
         stage.fleet.members().await.iter().for_each(|member| side.of(member).mend());
     }
-    Ok(format!("after {:?} s", strike.pace.idles))
+    let ended = count(&stage.fleet, side, Wire::troubled).await.saturating_sub(before);
+    if ended == 0 {
+        stage.ledger.violated(format!("no idle connection was half closed ({side:?}): it did not strike"));
+    }
+    Ok(format!("after {:?} s, {ended} connections ended", strike.pace.idles))
 }
