@@ -1,6 +1,8 @@
 //! Connections: accepted, served, kept while idle, and drained with a hard end.
 
+use std::io;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::Router;
@@ -9,8 +11,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
+use tokio::runtime;
+use tokio::sync::{Semaphore, oneshot};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -54,6 +56,38 @@ pub struct Connections {
 }
 
 impl Connections {
+    /// [Accepts](Connections::accept) and serves on a thread of its own. Returns what ends when nothing more is accepted.
+    ///
+    /// One thread answers faster than two that wake each other, and what else the process does does not keep it waiting:
+    /// docs/performance.md has the figures.
+    ///
+    /// # Errors
+    /// There is no thread to be had, or no runtime.
+    pub async fn accept_apart(self, listener: TcpListener) -> io::Result<oneshot::Receiver<()>> {
+        let listener = listener.into_std()?;
+        let ((started, is_started), (closed, is_closed)) = (oneshot::channel(), oneshot::channel());
+        thread::Builder::new().name("admission".to_owned()).spawn(move || {
+            let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(started.send(Err(error))),
+            };
+            runtime.block_on(async {
+                let listener = match TcpListener::from_std(listener) {
+                    Ok(listener) => listener,
+                    Err(error) => return drop(started.send(Err(error))),
+                };
+                let open = self.open.clone();
+                // Whoever waits for these has given up where they fail.
+                let _ = started.send(Ok(()));
+                self.accept(listener).await;
+                let _ = closed.send(());
+                open.wait().await;
+            });
+        })?;
+        is_started.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))?;
+        Ok(is_closed)
+    }
+
     /// Accepts connections until told to stop.
     pub async fn accept(self, listener: TcpListener) {
         let room = Arc::new(Semaphore::new(MOST));
@@ -82,11 +116,12 @@ impl Connections {
         }
     }
 
-    /// Accepts nothing more, lets the open requests end within `limit`, then ends what is left.
-    pub async fn finish(self, accepting: JoinHandle<()>, limit: Duration) {
+    /// Accepts nothing more, lets the open requests end within `limit`, then ends what is left. `accepting` ends when nothing
+    /// more is accepted.
+    pub async fn finish(self, accepting: impl Future, limit: Duration) {
         self.stop.cancel();
         // With it goes the socket: from here on connections are refused, not left waiting.
-        let _ = accepting.await;
+        accepting.await;
         self.open.close();
         if tokio::time::timeout(limit, self.open.wait()).await.is_err() {
             tracing::warn!(connections = self.open.len(), "ending connections that are still open after {limit:?}");

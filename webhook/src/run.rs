@@ -46,8 +46,7 @@ async fn serve(args: &Serve) -> Result<()> {
     // Tests and scripts read the ports from here. Whoever closed our standard output does not want them.
     let _ = writeln!(stdout, "listening https://{}\nmetrics http://{}", server.local_addr()?, server.metrics_addr()?);
     let _ = stdout.flush();
-    server.run(stop.first_then_exit_on_second()).await;
-    Ok(())
+    server.run(stop.first_then_exit_on_second()).await
 }
 
 /// For how long nothing may come on a connection on which an answer is waited for. Watches say something each minute

@@ -210,7 +210,10 @@ impl Server {
 
     /// Serves until `shutdown`; then turns unready at once, answers on for the delay, accepts nothing more, and ends when
     /// the open requests are answered or their time is up.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    ///
+    /// # Errors
+    /// There is no thread to serve on.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<()> {
         let config = Arc::new(self.serving.server_config(self.clients.clone()));
         let hooks = Connections {
             tls: Some(TlsAcceptor::from(config)),
@@ -230,6 +233,7 @@ impl Server {
             open: TaskTracker::new(),
             ..hooks.clone()
         };
+        let accepting = hooks.clone().accept_apart(self.secure).await.context("cannot start a thread that serves")?;
         let posting = CancellationToken::new();
         let posted = tokio::spawn(self.poster.run(self.client.clone(), posting.clone()));
         let watching = tokio::spawn(self.candidates.watch(self.client.clone()));
@@ -250,7 +254,6 @@ impl Server {
             let every = self.options.certificate_poll;
             tokio::spawn(files::keep_fresh(self.files, self.clients, self.serving, every, self.metrics))
         });
-        let accepting = tokio::spawn(hooks.clone().accept(self.secure));
         let probing = tokio::spawn(probes.clone().accept(self.plain));
 
         shutdown.await;
@@ -271,6 +274,7 @@ impl Server {
         watching.abort();
         reading.iter().for_each(JoinHandle::abort);
         probes.finish(probing, Duration::ZERO).await;
+        Ok(())
     }
 }
 

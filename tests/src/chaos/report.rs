@@ -49,7 +49,7 @@ impl Report {
         let slices = stage.witness.slices_gone();
         self.summary = format!(
             "{} calls, {} of them denied; {slices} slices gone, {} deletions of slices let pass by the webhook; {} writes \
-             of slices by its controllers; {} resources made; {} pods, {} ends told, of {} that must be; {} compositions went in the \
+             of slices by its controllers; {} resources made; {} pods, {} ends told (those of {} had to be); {} compositions went in the \
              moment in which their first synthesis ended, {} before Eno had put its finalizer on them; {} namespaces went before \
              what was in them",
             self.sums.calls,

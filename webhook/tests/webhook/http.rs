@@ -85,9 +85,12 @@ impl Running {
         let server = Server::bind(server.client(), options).await.unwrap();
         let (secure, plain) = (server.local_addr().unwrap(), server.metrics_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let ended = tokio::spawn(server.run(async move {
-            let _ = stopped.await;
-        }));
+        let ended = tokio::spawn(async {
+            let stopped = async move {
+                let _ = stopped.await;
+            };
+            server.run(stopped).await.unwrap();
+        });
         Running { secure, plain, stop: Some(stop), ended }
     }
 
