@@ -81,6 +81,7 @@ impl Connections {
                 let _ = started.send(Ok(()));
                 self.accept(listener).await;
                 let _ = closed.send(());
+                open.close();
                 open.wait().await;
             });
         })?;

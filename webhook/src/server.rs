@@ -233,6 +233,8 @@ impl Server {
             open: TaskTracker::new(),
             ..hooks.clone()
         };
+        // Whoever drops this future ends the thread, too.
+        let _ended = [&hooks.stop, &hooks.end].map(|token| token.clone().drop_guard());
         let accepting = hooks.clone().accept_apart(self.secure).await.context("cannot start a thread that serves")?;
         let posting = CancellationToken::new();
         let posted = tokio::spawn(self.poster.run(self.client.clone(), posting.clone()));

@@ -218,7 +218,7 @@ pub struct Replica {
     pub secure: SocketAddr,
     metrics: Client,
     stop: Option<oneshot::Sender<()>>,
-    ended: JoinHandle<()>,
+    ended: JoinHandle<Result<()>>,
 }
 
 impl Replica {
@@ -245,7 +245,7 @@ impl Replica {
     /// What SIGTERM does.
     pub async fn stop(&mut self) -> Result<()> {
         drop(self.stop.take());
-        Ok((&mut self.ended).await?)
+        (&mut self.ended).await?
     }
 
     /// Why it is not ready.

@@ -120,6 +120,21 @@ async fn ends_hard_when_a_request_outlasts_the_drain() {
 }
 
 /// The binary itself: prints its ports, and ends well on SIGTERM.
+/// Admission has a thread of its own, which must not outlive the server.
+#[tokio::test]
+async fn a_server_that_is_dropped_answers_no_more_and_ends_what_is_open() {
+    let issued = issue();
+    let mounted = Mounted::new(&issued.cert, &issued.key);
+    let running = Running::start(&ApiServer::new(), mounted.options()).await;
+    let mut open = connect(running.secure, &issued.der, &[&TLS13]).await.unwrap();
+    running.ended.abort();
+    assert_eq!(open.read(&mut [0]).await.unwrap_or_default(), 0, "the connection ends");
+    let deadline = Instant::now() + LIMIT;
+    while TcpStream::connect(running.secure).await.is_ok() {
+        assert!(Instant::now() < deadline, "it listens on");
+    }
+}
+
 #[tokio::test]
 async fn the_binary_prints_its_ports_and_ends_on_a_signal() {
     let issued = issue();
