@@ -9,7 +9,7 @@ use eno_tests::netns::{self, Netns};
 use eno_tests::plugin::eno;
 use eno_tests::standin::Parts;
 use eno_tests::webhook::{Guarded, WebhookOptions};
-use kube::api::DeleteParams;
+use kube::api::{DeleteParams, ListParams};
 use serde_json::{Value, json};
 
 /// What a check found.
@@ -188,16 +188,18 @@ async fn names_what_is_left_in_namespaces_that_are_gone_and_the_way_out_works() 
     let list = checks(&output)?;
     let found = list.iter().find(|check| check["id"] == "NAMESPACES").context("no check NAMESPACES")?;
     let told = found["details"].to_string();
-    let next = format!("kubectl delete compositions --all -n {name}");
+    let next = format!("kubectl create namespace {name} && kubectl delete namespace {name}");
     ensure!(
         found["outcome"] == "warning" && told.contains(&format!("{name}: 1 compositions, 1 slices: {next}")),
         "{found}"
     );
 
+    cluster.kubectl(&["create", "namespace", &name]).await?.success()?;
     let eno = Eno::start(&cluster, None, &[&name], Parts::ALL).await?;
-    let deleted = cluster.kubectl(&["delete", "compositions", "--all", "-n", &name, "--timeout=60s"]).await?;
-    deleted.success()?;
-    ground.gone("web-0").await?;
+    cluster.kubectl(&["delete", "namespace", &name, "--timeout=120s"]).await?.success()?;
+    let left = cluster.eno("Composition", &name).list_metadata(&ListParams::default()).await?.items.len()
+        + cluster.eno("ResourceSlice", &name).list_metadata(&ListParams::default()).await?.items.len();
+    ensure!(left == 0, "{left} are left");
     drop(eno);
     Ok(())
 }

@@ -157,7 +157,8 @@ impl Id {
                  starts, its discovery may lack the kinds of CRDs: Kubernetes then takes a\n\
                  namespace that is being deleted for empty, and lets it go without what is in\n\
                  it. Nobody will delete that, and its resources stay.\n\
-                 Delete the compositions: Eno cleans up then, as in any namespace."
+                 Create the namespace again and delete it: Eno cleans up then. Without it, each\n\
+                 webhook with a namespaceSelector has the API server refuse what Eno writes."
             }
             Id::RightsRead => {
                 "What this plugin reads, by SelfSubjectAccessReview: slices and compositions, and\n\

@@ -34,7 +34,8 @@ pub(super) async fn stranded<T>(cluster: &Cluster, snapshot: &Snapshot, listed: 
     let next = stranded.iter().take(FEW).map(|name| {
         let slices = snapshot.slices.iter().filter(|seen| seen.metadata().namespace == *name).count();
         let compositions = snapshot.namespaces.compositions(name).names().count();
-        format!("{name}: {compositions} compositions, {slices} slices: kubectl delete compositions --all -n {name}")
+        let again = format!("kubectl create namespace {name} && kubectl delete namespace {name}");
+        format!("{name}: {compositions} compositions, {slices} slices: {again}")
     });
     let more = stranded.len().saturating_sub(FEW);
     let more = (more > 0).then(|| format!("… {more} more"));
