@@ -81,10 +81,7 @@ fn faults_of(name: &str) -> Result<Faults, String> {
     if name == "all" {
         return Ok(Faults(Fault::value_variants().to_vec()));
     }
-    let known = || {
-        let names = Fault::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        names.map(|name| name.get_name().to_owned()).collect::<Vec<_>>().join(", ")
-    };
+    let known = || Fault::value_variants().iter().map(|fault| fault.name()).collect::<Vec<_>>().join(", ");
     Fault::from_str(name, false)
         .map(|fault| Faults(vec![fault]))
         .map_err(|_| format!("expected all, or one of {}", known()))
@@ -129,7 +126,7 @@ fn again(seed: u64, minutes: u64, faults: &[Faults]) -> String {
     }
     for Faults(faults) in faults {
         let name = match faults.as_slice() {
-            [one] => one.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned()),
+            [one] => one.name(),
             _ => "all".to_owned(),
         };
         again += &format!(" --fault {name}");

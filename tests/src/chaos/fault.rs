@@ -233,6 +233,11 @@ impl Fault {
         }
     }
 
+    /// What `--fault` calls it.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned())
+    }
+
     /// How its row of the page begins: all that is known before it strikes.
     pub fn line(self) -> String {
         let Row { does, holds, explains } = self.row();
@@ -241,8 +246,7 @@ impl Fault {
             all if *all == *ALL_SYMPTOMS => "all".to_owned(),
             some => some.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         };
-        let name = self.to_possible_value().map_or_else(String::new, |name| name.get_name().to_owned());
-        format!("| `{name}` | {does} | {holds} | {explains} | ")
+        format!("| `{}` | {does} | {holds} | {explains} | ", self.name())
     }
 
     /// May nobody watch, or lead, for a while?

@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 
 use super::actors::Pods;
 use super::audit::Audit;
@@ -124,8 +123,7 @@ impl Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.faults.iter().filter_map(ValueEnum::to_possible_value);
-        let names: Vec<_> = names.map(|name| format!("`{}`", name.get_name())).collect();
+        let names: Vec<_> = self.faults.iter().map(|fault| format!("`{}`", fault.name())).collect();
         let failed = |symptom: Symptom| self.sums.failed.get(&symptom).copied().unwrap_or_default();
         write!(
             f,

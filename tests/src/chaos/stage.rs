@@ -243,9 +243,7 @@ impl Stage {
     /// # Errors
     /// The Lease cannot be read.
     pub async fn leader(&self) -> Result<Option<u32>> {
-        let holder = self.lease().await?.holder_identity.unwrap_or_default();
-        // That of a replica names host, process and a random number.
-        Ok(holder.rsplit('_').nth(1).and_then(|pid| pid.parse().ok()))
+        Ok(holder(&self.lease().await?))
     }
 
     /// What the Lease says.
@@ -267,7 +265,7 @@ impl Stage {
         let before = eventually("the Lease to be read", WELL, || self.lease()).await?;
         eventually("one replica to lead", WELL, async || {
             let now = self.lease().await?;
-            ensure!(self.leader().await?.is_some() && now.renew_time != before.renew_time, "{now:?} is not renewed");
+            ensure!(holder(&now).is_some() && now.renew_time != before.renew_time, "{now:?} is not renewed");
             Ok(())
         })
         .await?;
@@ -287,4 +285,9 @@ impl Stage {
         .await?;
         Ok(began.elapsed())
     }
+}
+
+/// The process that a Lease names. A replica's identity is its host, its process and a random number.
+fn holder(lease: &LeaseSpec) -> Option<u32> {
+    lease.holder_identity.as_deref()?.rsplit('_').nth(1)?.parse().ok()
 }

@@ -125,12 +125,13 @@ impl Truth {
         };
         let of_namespace = self.compositions.iter().filter(|(other, _)| other.namespace == place.namespace);
         let (other, why) = of_namespace.into_iter().find_map(|(other, composition)| {
-            let needs = lists(composition, &place.name) && !is_finished(composition);
+            // Those of the synthesis before are kept while it lives, and hold no resources any more.
+            let is_kept = || {
+                let mut previous = names(composition, "previousSynthesis");
+                !is_deleting(composition) && what != STRIPPED && previous.any(|name| name == place.name)
+            };
+            let needs = lists(composition, &place.name) && !is_finished(composition) || is_kept();
             let why = match is_deleting(composition) {
-                // Those of the synthesis before are kept, and hold no resources any more.
-                false if what != STRIPPED && names(composition, "previousSynthesis").any(|name| name == place.name) => {
-                    return Some((other, "live"));
-                }
                 false => "live",
                 true if !(has_seen_deletion(composition) && all_deleted(before)) => "not done with it",
                 true => return None,

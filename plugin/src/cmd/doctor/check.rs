@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use super::id::Id;
 
+/// How many objects are named.
+const FEW: usize = 5;
+
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +51,13 @@ impl Check {
 
     fn new(id: Id, outcome: Outcome, message: impl Into<String>) -> Self {
         Check { id, section: id.section(), outcome, message: message.into(), details: vec![] }
+    }
+
+    /// With the first few of these, and how many more there are.
+    pub(super) fn with_few(self, details: Vec<String>) -> Self {
+        let more = details.len().saturating_sub(FEW);
+        let more = (more > 0).then(|| format!("… {more} more"));
+        self.with(details.into_iter().take(FEW)).with(more)
     }
 
     /// With more of it.

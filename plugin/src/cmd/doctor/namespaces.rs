@@ -10,9 +10,6 @@ use crate::cluster::Cluster;
 use crate::snapshot::{Seen, Snapshot};
 use crate::surroundings::Namespace;
 
-/// How many are named.
-const FEW: usize = 5;
-
 /// Is there anything? `listed` are the namespaces that a list has shown; of all others each is asked for.
 pub(super) async fn stranded<T>(cluster: &Cluster, snapshot: &Snapshot, listed: &BTreeMap<String, T>) -> Check {
     let of_slices = snapshot.slices.iter().map(Seen::metadata).map(|metadata| metadata.namespace.as_str());
@@ -31,17 +28,15 @@ pub(super) async fn stranded<T>(cluster: &Cluster, snapshot: &Snapshot, listed: 
             format!("of {} namespaces with slices or compositions, all exist", used.len()),
         );
     }
-    let next = stranded.iter().take(FEW).map(|name| {
+    let next = stranded.iter().map(|name| {
         let slices = snapshot.slices.iter().filter(|seen| seen.metadata().namespace == *name).count();
         let compositions = snapshot.namespaces.compositions(name).names().count();
         let again = format!("kubectl create namespace {name} && kubectl delete namespace {name}");
         format!("{name}: {compositions} compositions, {slices} slices: {again}")
     });
-    let more = stranded.len().saturating_sub(FEW);
-    let more = (more > 0).then(|| format!("… {more} more"));
     let message = format!(
         "{} namespaces do not exist, and what is in them stays, with its resources: they went before it",
         stranded.len()
     );
-    Check::warning(Id::Namespaces, message).with(next).with(more)
+    Check::warning(Id::Namespaces, message).with_few(next.collect())
 }

@@ -8,9 +8,6 @@ use super::id::Id;
 use crate::finding::Finding;
 use crate::snapshot::Snapshot;
 
-/// How many are named.
-const FEW: usize = 5;
-
 /// Are there any?
 pub(super) fn terminating(snapshot: &Snapshot) -> Check {
     let deleting = snapshot.slices.iter().filter(|seen| seen.metadata().is_deleting());
@@ -41,12 +38,10 @@ pub(super) fn terminating(snapshot: &Snapshot) -> Check {
             Check::skipped(Id::SlicesTerminating, message)
         }
         (count, _) => {
-            let more = count.saturating_sub(FEW);
             let message = format!(
                 "{count} being deleted that live compositions need: what their next synthesis lacks is orphaned"
             );
-            let more = (more > 0).then(|| format!("… {more} more"));
-            Check::warning(Id::SlicesTerminating, message).with(lost.into_iter().take(FEW)).with(more)
+            Check::warning(Id::SlicesTerminating, message).with_few(lost)
         }
     }
 }

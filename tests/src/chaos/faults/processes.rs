@@ -4,6 +4,7 @@ use anyhow::Result;
 use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 
 use crate::chaos::fault::Strike;
+use crate::chaos::fleet::Member;
 use crate::chaos::stage::Stage;
 use crate::controlplane::Component;
 
@@ -38,41 +39,37 @@ fn chosen(strike: &mut Strike<'_>) -> Vec<(Which, &'static str)> {
 
 /// `kill -9`. The kubelet starts them again.
 pub async fn kill_replicas(strike: &mut Strike<'_>) -> Result<String> {
+    let kill = |member: &mut Member| {
+        member.kill();
+        Ok(())
+    };
+    strike_replicas(strike, kill, |_| Ok(())).await
+}
+
+/// SIGSTOP, and SIGCONT.
+pub async fn stop_replicas(strike: &mut Strike<'_>) -> Result<String> {
+    strike_replicas(strike, |member| member.replica.signal(SIGSTOP), |member| member.replica.signal(SIGCONT)).await
+}
+
+/// Strikes those that are chosen, and mends all.
+async fn strike_replicas(
+    strike: &mut Strike<'_>,
+    hit: impl Fn(&mut Member) -> Result<()>,
+    mend: impl Fn(&mut Member) -> Result<()>,
+) -> Result<String> {
     let chosen = chosen(strike);
     for (which, _) in &chosen {
         let pids = which.pids(strike.stage).await?;
         for member in strike.stage.fleet.members().await.iter_mut() {
             if member.replica.pid().is_some_and(|pid| pids.contains(&pid)) {
-                member.kill();
+                hit(member)?;
             }
         }
         strike.hold().await;
+        strike.stage.fleet.members().await.iter_mut().try_for_each(&mend)?;
         strike.stage.well().await?;
     }
-    Ok(named(&chosen))
-}
-
-fn named(chosen: &[(Which, &'static str)]) -> String {
-    chosen.iter().map(|(_, what)| *what).collect::<Vec<_>>().join(", ")
-}
-
-/// SIGSTOP, and SIGCONT.
-pub async fn stop_replicas(strike: &mut Strike<'_>) -> Result<String> {
-    let chosen = chosen(strike);
-    for (which, _) in &chosen {
-        let pids = which.pids(strike.stage).await?;
-        for member in strike.stage.fleet.members().await.iter() {
-            if member.replica.pid().is_some_and(|pid| pids.contains(&pid)) {
-                member.replica.signal(SIGSTOP)?;
-            }
-        }
-        strike.hold().await;
-        for member in strike.stage.fleet.members().await.iter() {
-            member.replica.signal(SIGCONT)?;
-        }
-        strike.stage.well().await?;
-    }
-    Ok(named(&chosen))
+    Ok(chosen.iter().map(|(_, what)| *what).collect::<Vec<_>>().join(", "))
 }
 
 pub async fn kill_apiserver(strike: &mut Strike<'_>) -> Result<String> {
